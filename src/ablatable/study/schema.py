@@ -1,0 +1,159 @@
+"""The shape of a study file (`ablations/*.yaml`): one table, its rows, its columns and the paper's own numbers.
+
+A study names its baseline experiment once; each row says only what it changes, at paper size. A scale maps the
+whole table onto other hardware without a row being edited.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass as plain_dataclass
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic.dataclasses import dataclass
+
+Setting: TypeAlias = bool | int | float | str | None
+"""A value a row may set: whatever a YAML scalar can hold; the design space checks type and bounds."""
+
+Name = Annotated[
+    str,
+    StringConstraints(pattern=re.compile(r"^[A-Za-z0-9][A-Za-z0-9._=+-]*$"), max_length=60),
+]
+"""A name that is safe in a file name, a label and on the command line."""
+
+SCORE_METRICS = ("nll", "ppl", "bleu", "bleu_paper", "chrf")
+"""Measured on a split; a record keeps them as `<split>.<metric>`."""
+
+RUN_METRICS = (
+    "parameters",
+    "flops",
+    "updates",
+    "source_tokens",
+    "target_tokens",
+    "wall_seconds",
+    "device_seconds",
+    "peak_memory_bytes",
+)
+"""Facts about the run itself, fields of the record."""
+
+Place: TypeAlias = tuple[str | int, ...]
+"""Where a value sits in the file: the keys and list positions that lead to it."""
+
+
+@plain_dataclass(frozen=True)
+class Origin:
+    """The file a study came from, and on which line each of its values stands."""
+
+    file: Path = Path("<study>")
+    lines: dict[Place, int] = field(default_factory=dict[Place, int])
+
+    def at(self, *place: str | int) -> str:
+        """`file:line` of a value, or of the closest enclosing one whose line is known, or just `file`."""
+        while place not in self.lines and place:
+            place = place[:-1]
+        return f"{self.file}:{self.lines[place]}" if place in self.lines else str(self.file)
+
+
+_STRICT = ConfigDict(strict=True, extra="forbid")
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Column:
+    """One column: a setting (`path`, a dotted config path) or a measurement (`metric`)."""
+
+    label: str
+    path: str | None = None
+    metric: str | None = None
+    digits: int = Field(default=2, ge=0, le=10)
+    better: Literal["lower", "higher"] | None = None
+    reported: str | None = None
+    """Key under a row's `reported` that holds the paper's value of this column."""
+    divide_by: float = Field(default=1.0, gt=0)
+    """Shown value = measured value / divide_by (1e6 shows parameters in millions)."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Column:
+        if (self.path is None) == (self.metric is None):
+            raise ValueError("give a column either 'path' (a setting) or 'metric' (a measurement)")
+        if self.path is not None and (self.better is not None or self.reported is not None):
+            raise ValueError("'better' and 'reported' belong to metric columns")
+        return self
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the metric is measured on a split (and so is named `<split>.<metric>` in a record)."""
+        return self.metric in SCORE_METRICS
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Group:
+    """A block of rows that vary one thing, such as the paper's (A): `id` is what rows name, `label` what is printed."""
+
+    id: Name
+    label: str
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Row:
+    """One row: what it changes of the baseline, at paper size. The row that sets nothing is the baseline itself."""
+
+    name: Name
+    label: str | None = None
+    group: Name | None = None
+    set: dict[str, Setting] = field(default_factory=dict[str, Setting])
+    reported: dict[str, float] = field(default_factory=dict[str, float])
+    note: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What a table prints for the row: its label, or else its name."""
+        return self.label if self.label is not None else self.name
+
+
+@dataclass(frozen=True, config=_STRICT)
+class Study:
+    """One table: title, source, question, baseline experiment, columns, groups and rows."""
+
+    name: Name
+    title: str
+    baseline: str
+    columns: Annotated[tuple[Column, ...], Field(strict=False, min_length=1)]
+    rows: Annotated[tuple[Row, ...], Field(strict=False, min_length=1)]
+    groups: Annotated[tuple[Group, ...], Field(strict=False)] = ()
+    source: str | None = None
+    """Where the published values come from (paper, section, table)."""
+    question: str | None = None
+    """What the table asks, in a sentence."""
+    reading: str | None = None
+    """How to read the answer: what to expect, and what is within noise."""
+    split: Literal["valid", "test"] = "valid"
+    scales: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    """Scales this study may run at, the first being its default; empty: any, and `paper` by default."""
+    origin: Origin = field(default_factory=Origin, repr=False, compare=False)
+    """The file the study was read from and the line of each of its keys; set by the loader, named in errors."""
+
+    @property
+    def default_scale(self) -> str:
+        """The scale a command uses when none is given."""
+        return self.scales[0] if self.scales else "paper"
+
+    @property
+    def baseline_row(self) -> Row:
+        """The row that sets nothing (the loader guarantees exactly one)."""
+        return next(row for row in self.rows if not row.set)
+
+    def row(self, name: str) -> Row:
+        """The row of that name. Raises `KeyError` when there is none."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(name)
+
+    def metric_key(self, column: Column) -> str:
+        """The key under which a record keeps a metric column's value: `valid.ppl`, or `parameters`."""
+        if column.metric is None:
+            raise ValueError(f"column {column.label!r} shows a setting, not a metric")
+        return f"{self.split}.{column.metric}" if column.is_score else column.metric
