@@ -1,0 +1,71 @@
+# Everything a stranger types. `make demo` needs python3 (3.11 or newer) and pip's usual settings, nothing else.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.ONESHELL:
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+PYTEST_ARGS ?=
+
+# An installation is current as long as these two files say the same; the key is their content, not their date.
+KEY := $(shell cat pyproject.toml constraints.txt | cksum | cut -d' ' -f1)
+RUNTIME := $(VENV)/.ready-$(KEY)
+DEV := $(VENV)/.ready-dev-$(KEY)
+
+# Tests run side by side, so each process keeps to one thread.
+TEST_ENV := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.PHONY: help
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
+
+.PHONY: install
+install: $(RUNTIME)  ## a virtual environment with what running needs
+
+.PHONY: demo
+demo: $(RUNTIME)  ## fetch the corpus, train the demo study, print its table
+	@scale=demo
+	if ! $(BIN)/ablatable corpus get lohelp-en-de; then
+	    echo "The demo's corpus cannot be fetched on this machine (see above): falling back to toy-en-de, a small"
+	    echo "grammar of our own. Its scores say nothing about real text."
+	    scale=demo-toy
+	fi
+	$(BIN)/ablatable run demo --scale $$scale
+	$(BIN)/ablatable table demo --scale $$scale
+
+.PHONY: test
+test: $(DEV)  ## the fast tests (under ten minutes)
+	@$(TEST_ENV) $(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow" $(PYTEST_ARGS)
+
+.PHONY: test-slow
+test-slow: $(DEV)  ## the tests that take longer than about ten seconds each
+	@$(TEST_ENV) $(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(DEV)  ## style, format, types, import contracts
+	@$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: fix
+fix: $(DEV)  ## repair what ruff can repair
+	@$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: clean
+clean:  ## remove the environment and caches; runs/, results/ and fetched corpora stay
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(RUNTIME):
+	@bash .ci/install "$(PYTHON)" "$(VENV)" .
+	touch $@
+
+$(DEV):
+	@bash .ci/install "$(PYTHON)" "$(VENV)" '.[dev]'
+	touch $(RUNTIME) $@
