@@ -1,0 +1,100 @@
+"""The run's diary, ``events.jsonl``: what the live progress reads and what remains of a killed run.
+
+Kinds and fields: ``start``; ``train {update, updates, loss, nll, learning_rate, source_tokens, target_tokens,
+seconds}``; ``valid {update, nll, ppl}``; ``decode {done, total}``; ``resume {update}``; ``finish {status,
+cause}``.
+Every event also carries ``kind`` and ``time`` (seconds since the epoch).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ablatable.errors import InputError
+from ablatable.record.files import disk_errors
+
+
+class EventWriter:
+    """Appends events, each on disk before `write` returns: about a millisecond, so not every step."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with disk_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._end = _whole_lines(path)
+        # A kill in mid-write leaves part of a line; a new event must not be glued to it.
+        os.ftruncate(self._handle, self._end)
+
+    def write(self, kind: str, **fields: object) -> None:
+        """Append one event. Values not finite become null. Raises RunFailed when the disk is full."""
+        event: dict[str, object] = {"kind": kind, "time": round(time.time(), 3)}
+        event.update({name: _plain(value) for name, value in fields.items()})
+        line = json.dumps(event, ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n"
+        with disk_errors(self._path):
+            try:
+                self._append(line)
+            except OSError:
+                os.ftruncate(self._handle, self._end)
+                raise
+        self._end += len(line)
+
+    def _append(self, line: bytes) -> None:
+        written = 0
+        while written < len(line):
+            written += os.pwrite(self._handle, line[written:], self._end + written)
+        os.fsync(self._handle)
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def read_events(path: Path) -> list[dict[str, Any]]:
+    """Every whole event, oldest first; an empty list when there is no file.
+
+    A last line without its newline is still being written, or was torn by a kill: it is skipped. A damaged
+    line elsewhere is an InputError that names the file and the line.
+    """
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    events: list[dict[str, Any]] = []
+    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+        try:
+            event: Any = json.loads(line)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict) or "kind" not in event:
+            raise InputError(
+                f"{path}, line {number}, is not an event: delete that line, or move the run's folder away "
+                "and run it again"
+            )
+        events.append(event)  # pyright: ignore[reportUnknownArgumentType] (untyped JSON)
+    return events
+
+
+def _whole_lines(path: Path) -> int:
+    """Length in bytes of the file up to and including its last newline."""
+    return path.read_bytes().rfind(b"\n") + 1
+
+
+def _plain(value: object) -> object:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

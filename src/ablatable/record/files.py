@@ -1,0 +1,56 @@
+"""Writing files so that a reader, or a crash, never meets half of one."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+from ablatable.errors import RunFailed
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+
+
+@contextlib.contextmanager
+def disk_errors(path: Path) -> Generator[None, None, None]:
+    """Turn a full disk into RunFailed with one sentence; other errors pass through."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            raise RunFailed(
+                f"the disk is full: {path} could not be written; free some space and run the command again"
+            ) from error
+        raise
+
+
+def write_atomic(path: Path, content: str | bytes) -> None:
+    """Replace a file at once: temporary file beside it, fsync, rename, fsync of the folder.
+
+    Raises RunFailed when the disk is full; on any failure the old file stays and no temporary one does.
+    """
+    data = content.encode("utf-8") if isinstance(content, str) else content
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename inside the folder survive a power cut."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
