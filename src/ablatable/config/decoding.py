@@ -1,0 +1,56 @@
+"""Search and evaluation (section 6.1)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from ablatable.config.axis import Axis, Effect, Needs, changes
+
+_STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+_DECODE = changes(Effect.DECODE)
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Decoding:
+    """Beam search with the length penalty of Wu et al. 2016, lp(Y) = ((5+|Y|)/6)^alpha."""
+
+    beam: Annotated[
+        int, Field(ge=1, le=1000, description="Hypotheses kept; 1 is greedy."), Axis("beam", "6.1", _DECODE, values=(1, 4, 8), search=(1, 10))
+    ] = 4
+    length_penalty: Annotated[
+        float, Field(ge=-5, le=10, description="alpha."), Axis("alpha", "6.1", _DECODE, values=(0.0, 0.6, 1.0), search=(0.0, 1.5)), Needs("decode.beam", above=1)
+    ] = 0.6
+    length_counts_eos: Annotated[
+        bool,
+        Field(description="Whether |Y| counts the end-of-sentence token, for finished and unfinished alike."),
+        Axis("|Y| counts EOS", "6.1", _DECODE, values=(True, False)),
+        Needs("decode.beam", above=1),
+    ] = True
+    extra_tokens: Annotated[
+        int, Field(ge=0, le=10_000, description="Longest output beyond the source length, in pieces."), Axis("length cap", "6.1", _DECODE, values=(50,))
+    ] = 50
+
+
+@dataclass(frozen=True, kw_only=True, config=_STRICT)
+class Evaluation:
+    """What is decoded and scored when training ends."""
+
+    splits: Annotated[
+        tuple[Literal["valid", "test"], ...],
+        Field(min_length=1, description="Splits to translate and score; select on valid, score test once."),
+    ] = ("valid",)
+    sentences: Annotated[int | None, Field(ge=1, description="Only the first so many sentences of a split; null means all.")] = None
+    checkpoint: Annotated[
+        Literal["last", "best"],
+        Field(description="The last checkpoint (or average of the last), or the one of lowest validation NLL."),
+        Axis("checkpoint", "6.2", _DECODE, values=("last", "best")),
+    ] = "last"
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Evaluation:
+        if len(set(self.splits)) != len(self.splits):
+            raise ValueError("evaluate.splits names a split twice")
+        return self

@@ -1,0 +1,66 @@
+"""What makes two runs the same run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, cast
+
+from ablatable.config.dump import is_active
+from ablatable.config.schema import Experiment
+from ablatable.config.tree import leaves, value_at
+
+IDENTITY_VERSION = 1
+"""Raised only when the meaning of existing settings changes; a new setting at its default leaves identities alone."""
+
+_RESOLVED = {"model.d_k": "key_size", "model.d_v": "value_size"}
+
+
+def meaning(experiment: Experiment) -> dict[str, Any]:
+    """The active semantic settings that differ from the paper's base, with derived widths spelled out.
+
+    ``d_k=None`` and ``d_k=d_model/heads`` are one meaning, so both give the number.
+    """
+    base = Experiment()
+    return {
+        path: _plain(experiment, path)
+        for path, known in leaves().items()
+        if known.semantic
+        and path != "seed"
+        and is_active(experiment, path)
+        and (not is_active(base, path) or _plain(experiment, path) != _plain(base, path))
+        and _plain(experiment, path) != _inactive_default(base, path)
+    }
+
+
+def _inactive_default(base: Experiment, path: str) -> Any:
+    # A setting that the base has switched off still has its default, which adds nothing to what its switch says.
+    return _Never if is_active(base, path) else leaves()[path].default
+
+
+class _Never:
+    """Equal to no setting."""
+
+
+def _plain(experiment: Experiment, path: str) -> Any:
+    if path in _RESOLVED:
+        return getattr(experiment.model, _RESOLVED[path])
+    value = value_at(experiment, path)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return list(cast(tuple[Any, ...], value)) if isinstance(value, tuple) else value
+
+
+def run_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
+    """16 hex characters over meaning, seed, identity version and corpus fingerprint.
+
+    A corpus that was never fetched has no fingerprint (``None``): the identity is then provisional and only names a plan.
+    """
+    said = {
+        "version": IDENTITY_VERSION,
+        "seed": experiment.seed,
+        "corpus": corpus_fingerprint,
+        "settings": meaning(experiment),
+    }
+    canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:16]

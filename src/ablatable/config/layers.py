@@ -1,0 +1,167 @@
+"""Settings in layers: file over file, row over baseline, command line over all, each remembering where it was said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from ablatable.config.schema import Experiment
+from ablatable.config.tree import Leaf, leaf, leaves
+from ablatable.config.yaml_file import Document, parse_scalar
+from ablatable.errors import InputError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A value and the place that gave it, such as ``experiments/base.yaml:12`` or ``command line``."""
+
+    value: Any
+    where: str
+
+
+Layer = dict[str, Setting]
+
+
+def from_document(document: Document, below: Sequence[str | int] = (), skip: Sequence[str] = ()) -> Layer:
+    """Flatten the mapping of a YAML file (or of one of its keys) into a layer; nested or dotted keys both work."""
+    node: Any = document.data
+    for key in below:
+        node = node[key]
+    layer: Layer = {}
+    _flatten(document, tuple(below), "", node, layer, frozenset(skip))
+    return layer
+
+
+def _flatten(
+    document: Document, at: tuple[str | int, ...], prefix: str, node: Any, layer: Layer, skip: frozenset[str]
+) -> None:
+    if not isinstance(node, dict):
+        raise InputError(f"{document.where(*at)}: expected `key: value` lines under '{at[-1] if at else ''}'")
+    for key, value in cast(dict[Any, Any], node).items():
+        where = document.where(*at, str(key))
+        path = f"{prefix}{key}"
+        if path in skip:
+            continue
+        if isinstance(value, dict):
+            if path in leaves():
+                raise InputError(f"{where}: {path} takes one value, not a block")
+            _flatten(document, (*at, str(key)), f"{path}.", cast(dict[Any, Any], value), layer, frozenset())
+            continue
+        if value is None and path not in leaves() and any(known.startswith(f"{path}.") for known in leaves()):
+            continue  # an empty section
+        leaf(path, where)
+        if path in layer:
+            raise InputError(f"{where}: key '{path}' is given twice (first at {layer[path].where}); keep one")
+        layer[path] = Setting(value, where)
+
+
+def from_overrides(overrides: Sequence[str], origin: str = "command line") -> Layer:
+    """Parse ``key=value`` words (Hydra style; W&B's ``${args_no_hyphens}``).
+
+    Raises:
+        InputError: no ``=``, an unknown key, or the same key twice.
+    """
+    layer: Layer = {}
+    for word in overrides:
+        path, equals, text = word.partition("=")
+        if not equals:
+            raise InputError(f"{origin}: '{word}' is not key=value; write for example model.heads=4")
+        leaf(path, origin)
+        if path in layer:
+            raise InputError(f"{origin}: {path} is given twice; keep one")
+        layer[path] = Setting(parse_scalar(text, f"{origin}: {path}"), origin)
+    return layer
+
+
+def build(layers: Sequence[Layer]) -> Experiment:
+    """Compose layers, later over earlier, into an experiment.
+
+    A later layer that switches a choice off also drops what earlier layers said about it; saying something about a
+    choice that is not selected is an error.
+
+    Raises:
+        InputError: wrong type, out of bounds, impossible combination, or an inert setting.
+    """
+    composed, rank = _compose(layers)
+    return construct(_drop_inactive(composed, rank))
+
+
+def _compose(layers: Sequence[Layer]) -> tuple[Layer, dict[str, int]]:
+    composed: Layer = {}
+    rank: dict[str, int] = {}
+    for index, layer in enumerate(layers):
+        for path, setting in layer.items():
+            composed[path] = setting
+            rank[path] = index
+    return composed, rank
+
+
+def _drop_inactive(composed: Layer, rank: Mapping[str, int]) -> Layer:
+    kept: Layer = {}
+    for path, setting in composed.items():
+        known = leaves()[path]
+        if known.needs is None or known.needs.met(_value(composed, known.needs.path)):
+            kept[path] = setting
+        elif rank[path] >= rank.get(known.needs.path, -1):
+            selected = _value(composed, known.needs.path)
+            raise InputError(
+                f"{setting.where}: {path} does nothing, it needs {known.needs} and {known.needs.path} is "
+                f"{_said(selected)}; remove it or change {known.needs.path}"
+            )
+    return kept
+
+
+def _value(composed: Mapping[str, Setting], path: str) -> Any:
+    return composed[path].value if path in composed else leaves()[path].default
+
+
+def _said(value: Any) -> str:
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def construct(layer: Layer) -> Experiment:
+    """Build the tree from one complete layer; every default not named is the paper's.
+
+    Raises:
+        InputError: with the file, line and key at fault.
+    """
+    tree: dict[str, Any] = {}
+    for path, setting in layer.items():
+        node = tree
+        *sections, name = path.split(".")
+        for section in sections:
+            node = node.setdefault(section, {})
+        node[name] = _as_declared(leaves()[path], setting.value)
+    try:
+        return Experiment(**tree)
+    except ValidationError as error:
+        raise InputError(_first_fault(error, layer)) from error
+
+
+def _as_declared(known: Leaf, value: Any) -> Any:
+    if isinstance(value, list) and isinstance(known.default, tuple):
+        return tuple(cast(list[Any], value))
+    return value
+
+
+def _first_fault(error: ValidationError, layer: Layer) -> str:
+    fault = error.errors(include_url=False)[0]
+    path = ".".join(str(part) for part in fault["loc"] if isinstance(part, str) and not part.startswith("function-"))
+    while path and path not in layer and "." in path and path not in leaves():
+        path = path.rsplit(".", 1)[0]
+    if path in layer:
+        setting = layer[path]
+        return f"{setting.where}: {path}={_said(setting.value)} is not possible: {_reason(fault)}"
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    named = re.findall(r"[a-z]+\.[a-z_0-9]+", message)
+    places = sorted({layer[name].where for name in named if name in layer})
+    return f"{', '.join(places)}: {message}" if places else message
+
+
+def _reason(fault: Any) -> str:
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return message[0].lower() + message[1:]

@@ -1,0 +1,106 @@
+"""A scale maps paper-size settings onto the hardware at hand: factors for what shrinks, values for what is replaced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+from ablatable.config.layers import Layer, Setting, from_document
+from ablatable.config.locate import find
+from ablatable.config.tree import leaves
+from ablatable.config.yaml_file import read, shown
+from ablatable.errors import InputError, nearest
+
+_KEYS = ("title", "shrink", "set")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """``shrink`` multiplies every field whose axis names the factor; ``settings`` replace values."""
+
+    name: str
+    title: str
+    path: Path
+    shrink: dict[str, Fraction]
+    settings: Layer
+
+
+def factors() -> dict[str, list[str]]:
+    """The shrink factors there are, each with the paths it multiplies."""
+    found: dict[str, list[str]] = {}
+    for known in leaves().values():
+        if known.axis is not None and known.axis.scales is not None:
+            found.setdefault(known.axis.scales, []).append(known.path)
+    return found
+
+
+def load_scale(name: str) -> Scale:
+    """Read ``experiments/scales/<name>.yaml``.
+
+    Raises:
+        InputError: unknown scale, key or factor, or a factor that is not a positive fraction.
+    """
+    path = find("experiments/scales", name)
+    document = read(path)
+    for key in document.data:
+        if key not in _KEYS:
+            raise InputError(f"{document.where(key)}: unknown key '{key}' in a scale{nearest(key, _KEYS)}")
+    shrink: dict[str, Fraction] = {}
+    for factor, value in cast(dict[str, Any], document.data.get("shrink") or {}).items():
+        where = document.where("shrink", factor)
+        if factor not in factors():
+            raise InputError(f"{where}: unknown shrink factor '{factor}'{nearest(factor, factors())} (known: {', '.join(factors())})")
+        shrink[factor] = _fraction(value, where, factor)
+    settings = from_document(document, ("set",)) if document.data.get("set") else {}
+    return Scale(path.stem, str(document.data.get("title", path.stem)), path, shrink, settings)
+
+
+def _fraction(value: Any, where: str, factor: str) -> Fraction:
+    try:
+        fraction = Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        fraction = Fraction(0)
+    if fraction <= 0:
+        raise InputError(f"{where}: shrink.{factor}={value} is not a positive fraction; write for example 1/4")
+    return fraction
+
+
+def apply(scale: Scale, composed: Layer, row: Layer) -> list[Layer]:
+    """Return the layers a scale adds on top of ``composed`` (all layers below it, the row's included).
+
+    Raises:
+        InputError: a shrunk value that is not whole, or a row's own setting that the scale would undo.
+    """
+    for path in row:
+        if path in scale.settings:
+            raise InputError(
+                f"{row[path].where}: {path} is what this row changes, and the scale {scale.name} replaces it "
+                f"({scale.settings[path].where}); use a shrink factor there instead"
+            )
+    shrunk: Layer = {}
+    for factor, fraction in scale.shrink.items():
+        for path in factors()[factor]:
+            if path in scale.settings:
+                continue
+            value = composed[path].value if path in composed else leaves()[path].default
+            needs = leaves()[path].needs
+            if needs is not None and path not in composed:
+                continue
+            if value is not None:
+                shrunk[path] = _multiply(scale, path, value, fraction, composed)
+    return [shrunk, scale.settings]
+
+
+def _multiply(scale: Scale, path: str, value: Any, fraction: Fraction, composed: Layer) -> Setting:
+    origin = composed[path].where if path in composed else shown(scale.path)
+    if not isinstance(value, int):
+        raise InputError(f"{origin}: {path}={value} must be a whole number")
+    result = value * fraction
+    if result.denominator != 1 or result < 1:
+        raise InputError(
+            f"{origin}: {path}={value} times {fraction} (scale {scale.name}) is {float(result):g}, not a whole number; "
+            "choose another value or another factor"
+        )
+    return Setting(int(result), f"{origin} at scale {scale.name}")

@@ -1,0 +1,51 @@
+"""The root of the design space: one experiment is one training run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic.dataclasses import dataclass
+
+from ablatable.config.data import Data, Tokenizer
+from ablatable.config.decoding import Decoding, Evaluation
+from ablatable.config.model import Model
+from ablatable.config.runtime import Runtime, Tracking
+from ablatable.config.training import Training
+
+OPERATIONAL_SECTIONS = ("runtime", "tracking")
+"""Sections that say how to run, not what: two experiments that differ only here are the same run."""
+
+
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(strict=True, extra="forbid"))
+class Experiment:
+    """One training run of the paper's design space; the defaults are the paper's base model."""
+
+    seed: Annotated[int, Field(ge=0, lt=2**31, description="Initialisation, data order and dropout.")] = 1
+    model: Model = Model()
+    tokenizer: Tokenizer = Tokenizer()
+    data: Data = Data()
+    train: Training = Training()
+    decode: Decoding = Decoding()
+    evaluate: Evaluation = Evaluation()
+    runtime: Runtime = Runtime()
+    tracking: Tracking = Tracking()
+
+    @model_validator(mode="after")
+    def _possible(self) -> Experiment:
+        if self.tokenizer.sharing == "separate" and self.model.tying in ("three-way", "source-target"):
+            raise ValueError(
+                f"model.tying={self.model.tying} needs one vocabulary and tokenizer.sharing=separate makes two; "
+                "set model.tying=decoder or model.tying=none"
+            )
+        if self.model.position == "learned" and self.data.max_length + 1 > self.model.position_max:
+            raise ValueError(
+                f"model.position_max={self.model.position_max} is shorter than the longest training sentence, "
+                f"data.max_length={self.data.max_length} pieces and the end mark; raise one or lower the other"
+            )
+        if self.train.max_target_tokens is not None and self.train.max_target_tokens < self.train.batch_tokens:
+            raise ValueError(
+                f"train.max_target_tokens={self.train.max_target_tokens} is less than one batch, "
+                f"train.batch_tokens={self.train.batch_tokens}"
+            )
+        return self

@@ -1,0 +1,90 @@
+"""The leaves of the design space, by dotted path, read off the dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic.fields import FieldInfo
+
+from ablatable.config.axis import Axis, Needs, Operational
+from ablatable.config.schema import OPERATIONAL_SECTIONS, Experiment
+from ablatable.errors import InputError, nearest
+
+_Kind = TypeVar("_Kind")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One settable field: ``path`` such as ``model.heads``."""
+
+    path: str
+    annotation: Any
+    default: Any
+    description: str
+    axis: Axis | None
+    needs: Needs | None
+    semantic: bool
+
+
+def _fields(cls: Any) -> dict[str, FieldInfo]:
+    return cls.__pydantic_fields__
+
+
+def _first(metadata: list[Any], kind: type[_Kind]) -> _Kind | None:
+    return next((item for item in metadata if isinstance(item, kind)), None)
+
+
+def _leaf(path: str, info: FieldInfo, operational: bool) -> Leaf:
+    return Leaf(
+        path=path,
+        annotation=info.annotation,
+        default=info.default,
+        description=info.description or "",
+        axis=_first(info.metadata, Axis),
+        needs=_first(info.metadata, Needs),
+        semantic=not operational and _first(info.metadata, Operational) is None,
+    )
+
+
+def _walk() -> Iterator[Leaf]:
+    for name, info in _fields(Experiment).items():
+        if not hasattr(info.annotation, "__pydantic_fields__"):
+            yield _leaf(name, info, operational=False)
+            continue
+        for inner, inner_info in _fields(info.annotation).items():
+            yield _leaf(f"{name}.{inner}", inner_info, operational=name in OPERATIONAL_SECTIONS)
+
+
+@cache
+def leaves() -> dict[str, Leaf]:
+    """Every leaf of the tree by its dotted path, in the order of the declarations."""
+    return {leaf.path: leaf for leaf in _walk()}
+
+
+def leaf(path: str, where: str) -> Leaf:
+    """Return the leaf at ``path``.
+
+    Raises:
+        InputError: unknown path; ``where`` says who asked.
+    """
+    found = leaves().get(path)
+    if found is None:
+        if any(known.startswith(f"{path}.") for known in leaves()):
+            raise InputError(f"{where}: '{path}' is a section, not a setting; set one of its keys, such as {path}.{_child(path)}")
+        raise InputError(f"{where}: unknown key '{path}'{nearest(path, leaves())}")
+    return found
+
+
+def _child(section: str) -> str:
+    return next(known.split(".", 1)[1] for known in leaves() if known.startswith(f"{section}."))
+
+
+def value_at(experiment: Experiment, path: str) -> Any:
+    """Read one leaf of an experiment."""
+    node: Any = experiment
+    for part in path.split("."):
+        node = getattr(node, part)
+    return node
