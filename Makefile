@@ -26,6 +26,9 @@ help:  ## this list
 .PHONY: install
 install: $(RUNTIME)  ## a virtual environment with what running needs
 
+.PHONY: install-dev
+install-dev: $(DEV)  ## the same, with the tools the tests and checks need
+
 .PHONY: demo
 demo: $(RUNTIME)  ## fetch the corpus, train the demo study, print its table
 	@scale=demo

@@ -1,0 +1,298 @@
+"""`ablatable doctor`: what this machine can do, and what would make it do more.
+
+Every question is asked so that no answer can stop the others: what cannot be found out is a finding itself.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import json
+import netrc
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+State = Literal["ok", "note", "missing"]
+MARKS: dict[State, str] = {"ok": "+", "note": "!", "missing": "-"}
+GIB = 2**30
+BF16_FLAGS = ("amx_bf16", "avx512_bf16", "bf16", "svebf16")
+"""Processor flags (x86, then ARM) without which bf16 arithmetic is emulated."""
+CORE_PACKAGES = (
+    "ablatable",
+    "torch",
+    "pytorch-lightning",
+    "wandb",
+    "optuna",
+    "sentencepiece",
+    "sacrebleu",
+    "pydantic",
+    "numpy",
+)
+LOW_DISK = 5 * GIB
+"""A study at the cpu scale with its data and checkpoints stays below this."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One answer.
+
+    Args:
+        key: stable name for scripts.
+        value: the answer as data (JSON).
+        text: the answer as a person reads it.
+        state: ``ok``; ``note``: works, but read the text; ``missing``: not to be had as things are.
+    """
+
+    key: str
+    value: object
+    text: str
+    state: State = "ok"
+
+
+def doctor(
+    format: Annotated[Literal["text", "json"], typer.Option(help="How to print.")] = "text",
+) -> None:
+    """What this machine can do: devices, corpora, W&B, SLURM, versions, folders."""
+    report = examine()
+    if format == "json":
+        typer.echo(json.dumps({title: _as_json(findings) for title, findings in report.items()}, indent=2))
+        return
+    for title, findings in report.items():
+        typer.echo(f"\n{title}")
+        for finding in findings:
+            typer.echo(f"  {MARKS[finding.state]} {finding.text}")
+    typer.echo("\n+ fine   ! read this   - not available here")
+
+
+def examine() -> dict[str, list[Finding]]:
+    """Ask everything. Takes as long as importing torch; never raises."""
+    questions: dict[str, Callable[[], Iterator[Finding]]] = {
+        "machine": _machine,
+        "accelerators": _accelerators,
+        "corpora": _corpora,
+        "tracking": _tracking,
+        "cluster": _cluster,
+        "packages": _packages,
+        "folders": _folders,
+        "optional": _optional,
+    }
+    return {title: list(_answers(question)) for title, question in questions.items()}
+
+
+def _as_json(findings: list[Finding]) -> dict[str, object]:
+    return {finding.key: {k: v for k, v in asdict(finding).items() if k != "key"} for finding in findings}
+
+
+def _answers(question: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
+    try:
+        yield from question()
+    except Exception as problem:  # noqa: BLE001 - a broken installation is what a doctor is called for: it is reported
+        cause = f"{type(problem).__name__}: {problem}".splitlines()[0]
+        yield Finding("problem", cause, f"could not be examined: {cause}", "note")
+
+
+def _machine() -> Iterator[Finding]:
+    from ablatable.record.stamp import hardware
+
+    found = hardware()
+    yield Finding("cpu", found.cpu, f"processor: {found.cpu}")
+    yield Finding("cores", found.cores, f"cores this process may use: {found.cores}")
+    free = _available_memory()
+    total = f"{found.memory_bytes / GIB:.1f} GiB"
+    yield Finding("memory_bytes", found.memory_bytes, f"memory: {total}" + (f", {free / GIB:.1f} free" if free else ""))
+    flags = cpu_flags(_read("/proc/cpuinfo"))
+    have = [name for name in BF16_FLAGS if name in flags]
+    if have:
+        yield Finding("cpu_bf16", True, f"bf16 on the processor: yes ({', '.join(have)}); train.precision=bf16 pays")
+    elif flags:
+        yield Finding(
+            "cpu_bf16",
+            False,
+            "bf16 on the processor: no (neither avx512_bf16 nor amx_bf16); keep train.precision=fp32 here, bf16 is"
+            " emulated and many times slower",
+            "note",
+        )
+    else:
+        yield Finding("cpu_bf16", None, "bf16 on the processor: unknown (no /proc/cpuinfo); fp32 is safe", "note")
+
+
+def cpu_flags(cpuinfo: str) -> set[str]:
+    """The feature flags in the text of /proc/cpuinfo (``flags`` on x86, ``Features`` on ARM)."""
+    for line in cpuinfo.splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() in ("flags", "Features"):
+            return set(value.split())
+    return set()
+
+
+def _available_memory() -> int | None:
+    for line in _read("/proc/meminfo").splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _accelerators() -> Iterator[Finding]:
+    import torch
+
+    count = torch.cuda.device_count()
+    if not count:
+        built = torch.version.cuda or torch.version.hip
+        why = "torch is built for it but sees no device" if built else "this torch is built for CPUs only"
+        yield Finding("cuda", 0, f"no CUDA device ({why}); runs use the processor", "missing")
+        return
+    for index in range(count):
+        device = torch.cuda.get_device_properties(index)
+        bf16 = device.major >= 8 or torch.version.hip is not None
+        yield Finding(
+            f"cuda:{index}",
+            {"name": device.name, "memory_bytes": device.total_memory, "bf16": bf16},
+            f"cuda:{index}: {device.name}, {device.total_memory / GIB:.0f} GiB, bf16 {'yes' if bf16 else 'no'}",
+        )
+
+
+def _corpora() -> Iterator[Finding]:
+    from ablatable.config.catalogue import CORPORA
+    from ablatable.config.locate import cache_folder
+
+    apt = all(shutil.which(program) for program in ("apt-get", "dpkg-deb"))
+    hub = importlib.util.find_spec("datasets") is not None
+    for name, entry in CORPORA.items():
+        card = cache_folder() / "corpora" / name / "card.json"
+        if card.is_file():
+            yield Finding(name, "present", f"{name}: present")
+            continue
+        yield Finding(name, *_obtainable(name, entry.summary, apt=apt, hub=hub))
+
+
+def _obtainable(name: str, summary: str, *, apt: bool, hub: bool) -> tuple[str, str, State]:
+    """How a corpus that is not here can be had: (value, text, state)."""
+    if name.startswith(("synthetic-", "toy-")):
+        return "generated", f"{name}: generated on first use ({summary})", "ok"
+    if name == "files":
+        return "yours", f"{name}: any two aligned text files of yours", "ok"
+    if name.startswith("lohelp-"):
+        if apt:
+            return "fetchable", f"{name}: fetched with apt on first use ({summary})", "ok"
+        return "unavailable", f"{name}: needs apt-get and dpkg-deb (Debian, Ubuntu), not found here", "missing"
+    if hub:
+        return "fetchable", f"{name}: downloaded with `datasets` on first use ({summary})", "ok"
+    return "unavailable", f"{name}: needs the hub extra: pip install 'ablatable[hub]'", "missing"
+
+
+def _tracking() -> Iterator[Finding]:
+    version = _version("wandb")
+    if version is None:
+        yield Finding("wandb", None, "wandb is not installed: set tracking.wandb=off", "missing")
+        return
+    yield Finding("wandb", version, f"wandb {version}")
+    mode = os.environ.get("WANDB_MODE")
+    if mode:
+        yield Finding("mode", mode, f"WANDB_MODE={mode} is set and overrides tracking.wandb", "note")
+    if _logged_in():
+        yield Finding("login", True, "logged in: tracking.wandb=online works; offline is the default")
+    else:
+        yield Finding(
+            "login", False, "not logged in: runs are tracked offline, `wandb login` then `wandb sync` later", "note"
+        )
+
+
+def _logged_in() -> bool:
+    """Whether a W&B key is at hand, by the two places its client looks; the key itself is not looked at."""
+    if os.environ.get("WANDB_API_KEY"):
+        return True
+    path = Path(os.environ.get("NETRC") or Path.home() / ".netrc")
+    try:
+        hosts = list(netrc.netrc(path).hosts)
+    except (OSError, netrc.NetrcParseError):
+        return False
+    own = os.environ.get("WANDB_BASE_URL", "")
+    return any("wandb" in host or (own and host in own) for host in hosts)
+
+
+def _cluster() -> Iterator[Finding]:
+    if shutil.which("sinfo") is None:
+        yield Finding("slurm", False, "no SLURM here (sinfo not found); the local launcher is used", "missing")
+        return
+    try:
+        answer = subprocess.run(
+            ["sinfo", "--noheader", "--format", "%P|%a|%D|%c|%G"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            stdin=subprocess.DEVNULL,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError) as problem:
+        yield Finding("slurm", False, f"SLURM is installed but sinfo fails: {problem}", "note")
+        return
+    yield Finding("slurm", True, "SLURM answers")
+    for line in filter(None, answer.stdout.splitlines()):
+        partition, state, nodes, cores, resources = (line.split("|") + [""] * 5)[:5]
+        name = partition.rstrip("*")
+        yield Finding(
+            f"partition {name}",
+            {"state": state, "nodes": nodes, "cores": cores, "resources": resources},
+            f"partition {partition}: {state}, {nodes} nodes of {cores} cores, {resources}",
+        )
+
+
+def _packages() -> Iterator[Finding]:
+    yield Finding("python", platform.python_version(), f"python {platform.python_version()}")
+    for name in CORE_PACKAGES:
+        version = _version(name)
+        if version is None:
+            yield Finding(name, None, f"{name}: not installed", "missing")
+        else:
+            yield Finding(name, version, f"{name} {version}")
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _folders() -> Iterator[Finding]:
+    from ablatable.config.locate import cache_folder, runs_folder
+
+    for key, folder in (("cache", cache_folder()), ("runs", runs_folder())):
+        existing = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        free = shutil.disk_usage(existing).free
+        writable = os.access(existing, os.W_OK)
+        text = f"{key}: {folder}{'' if folder.exists() else ' (not made yet)'}, {free / GIB:.1f} GiB free"
+        value = {"path": str(folder), "exists": folder.exists(), "writable": writable, "free_bytes": free}
+        if not writable:
+            yield Finding(key, value, f"{text}, not writable: set ABLATABLE_{key.upper()} to another folder", "missing")
+        elif free < LOW_DISK:
+            yield Finding(key, value, f"{text}: little; set ABLATABLE_{key.upper()} to another disk", "note")
+        else:
+            yield Finding(key, value, text)
+
+
+def _optional() -> Iterator[Finding]:
+    hub = _version("datasets")
+    if hub:
+        yield Finding("datasets", hub, f"datasets {hub}: corpora of the hub can be loaded")
+    else:
+        yield Finding("datasets", None, "datasets (extra `hub`): not installed; WMT and IWSLT need it", "missing")
+    for program, use in (("git", "a record names the commit it came from"), ("pdflatex", "the LaTeX tables can be set")):
+        path = shutil.which(program)
+        found = f"{program}: {use}" if path else f"{program}: not found; with it, {use}"
+        yield Finding(program, path is not None, found, "ok" if path else "missing")
