@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import ValidationError
 
 from ablatable.config.schema import Experiment
-from ablatable.config.tree import Leaf, leaf, leaves
+from ablatable.config.tree import Leaf, leaf, leaves, sections
 from ablatable.config.yaml_file import Document, parse_scalar
 from ablatable.errors import InputError
+
+_Built = TypeVar("_Built")
 
 
 @dataclass(frozen=True)
@@ -129,17 +131,25 @@ def construct(layer: Layer) -> Experiment:
     Raises:
         InputError: with the file, line and key at fault.
     """
-    tree: dict[str, Any] = {}
+    tree: dict[str, dict[str, Any]] = {}
+    top: dict[str, Any] = {}
     for path, setting in layer.items():
-        node = tree
-        *sections, name = path.split(".")
-        for section in sections:
-            node = node.setdefault(section, {})
-        node[name] = _as_declared(leaves()[path], setting.value)
+        value = _as_declared(leaves()[path], setting.value)
+        section, dot, name = path.partition(".")
+        if dot:
+            tree.setdefault(section, {})[name] = value
+        else:
+            top[path] = value
+    for section, values in tree.items():
+        top[section] = _validated(sections()[section], values, f"{section}.", layer)
+    return _validated(Experiment, top, "", layer)
+
+
+def _validated(cls: Callable[..., _Built], values: dict[str, Any], prefix: str, layer: Layer) -> _Built:
     try:
-        return Experiment(**tree)
+        return cls(**values)
     except ValidationError as error:
-        raise InputError(_first_fault(error, layer)) from error
+        raise InputError(_first_fault(error, prefix, layer)) from error
 
 
 def _as_declared(known: Leaf, value: Any) -> Any:
@@ -148,11 +158,9 @@ def _as_declared(known: Leaf, value: Any) -> Any:
     return value
 
 
-def _first_fault(error: ValidationError, layer: Layer) -> str:
+def _first_fault(error: ValidationError, prefix: str, layer: Layer) -> str:
     fault = error.errors(include_url=False)[0]
-    path = ".".join(str(part) for part in fault["loc"] if isinstance(part, str) and not part.startswith("function-"))
-    while path and path not in layer and "." in path and path not in leaves():
-        path = path.rsplit(".", 1)[0]
+    path = f"{prefix}{fault['loc'][0]}" if fault["loc"] else ""
     if path in layer:
         setting = layer[path]
         return f"{setting.where}: {path}={_said(setting.value)} is not possible: {_reason(fault)}"

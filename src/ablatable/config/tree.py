@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
@@ -62,6 +62,13 @@ def _walk() -> Iterator[Leaf]:
 def leaves() -> dict[str, Leaf]:
     """Every leaf of the tree by its dotted path, in the order of the declarations."""
     return {leaf.path: leaf for leaf in _walk()}
+
+
+@cache
+def sections() -> dict[str, Callable[..., Any]]:
+    """The section classes of the tree by name, such as ``model``."""
+    annotations = {name: info.annotation for name, info in _fields(Experiment).items()}
+    return {name: cls for name, cls in annotations.items() if cls is not None and hasattr(cls, "__pydantic_fields__")}
 
 
 def leaf(path: str, where: str) -> Leaf:
