@@ -15,6 +15,9 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
 
+from ablatable.config.schema import Experiment
+from ablatable.config.yaml_file import Document
+
 Setting: TypeAlias = bool | int | float | str | None
 """A value a row may set: whatever a YAML scalar can hold; the design space checks type and bounds."""
 
@@ -38,24 +41,6 @@ RUN_METRICS = (
     "peak_memory_bytes",
 )
 """Facts about the run itself, fields of the record."""
-
-Place: TypeAlias = tuple[str | int, ...]
-"""Where a value sits in the file: the keys and list positions that lead to it."""
-
-
-@plain_dataclass(frozen=True)
-class Origin:
-    """The file a study came from, and on which line each of its values stands."""
-
-    file: Path = Path("<study>")
-    lines: dict[Place, int] = field(default_factory=dict[Place, int])
-
-    def at(self, *place: str | int) -> str:
-        """`file:line` of a value, or of the closest enclosing one whose line is known, or just `file`."""
-        while place not in self.lines and place:
-            place = place[:-1]
-        return f"{self.file}:{self.lines[place]}" if place in self.lines else str(self.file)
-
 
 _STRICT = ConfigDict(strict=True, extra="forbid")
 
@@ -113,6 +98,10 @@ class Row:
         return self.label if self.label is not None else self.name
 
 
+def _nowhere() -> Document:
+    return Document(Path("study"), {})
+
+
 @dataclass(frozen=True, config=_STRICT)
 class Study:
     """One table: title, source, question, baseline experiment, columns, groups and rows."""
@@ -120,9 +109,9 @@ class Study:
     name: Name
     title: str
     baseline: str
-    columns: Annotated[tuple[Column, ...], Field(strict=False, min_length=1)]
-    rows: Annotated[tuple[Row, ...], Field(strict=False, min_length=1)]
-    groups: Annotated[tuple[Group, ...], Field(strict=False)] = ()
+    columns: Annotated[tuple[Column, ...], Field(min_length=1)]
+    rows: Annotated[tuple[Row, ...], Field(min_length=1)]
+    groups: tuple[Group, ...] = ()
     source: str | None = None
     """Where the published values come from (paper, section, table)."""
     question: str | None = None
@@ -130,9 +119,9 @@ class Study:
     reading: str | None = None
     """How to read the answer: what to expect, and what is within noise."""
     split: Literal["valid", "test"] = "valid"
-    scales: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    scales: tuple[str, ...] = ()
     """Scales this study may run at, the first being its default; empty: any, and `paper` by default."""
-    origin: Origin = field(default_factory=Origin, repr=False, compare=False)
+    origin: Document = field(default_factory=_nowhere, repr=False, compare=False)
     """The file the study was read from and the line of each of its keys; set by the loader, named in errors."""
 
     @property
@@ -157,3 +146,17 @@ class Study:
         if column.metric is None:
             raise ValueError(f"column {column.label!r} shows a setting, not a metric")
         return f"{self.split}.{column.metric}" if column.is_score else column.metric
+
+
+@plain_dataclass(frozen=True)
+class RowRuns:
+    """A row at one scale: one experiment and one run id per seed, in the order of the seeds."""
+
+    row: Row
+    experiments: tuple[Experiment, ...]
+    ids: tuple[str, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """The seeds, one per run."""
+        return tuple(experiment.seed for experiment in self.experiments)
