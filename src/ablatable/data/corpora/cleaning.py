@@ -1,0 +1,80 @@
+"""Cleaning rules for sentence pairs taken from help pages: pure functions, one rule each."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_SPACE = re.compile(r"\s+")
+
+
+def normalise(text: str) -> str:
+    """NFC, without soft hyphens and zero-width characters, white space (any kind) collapsed to single spaces."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", text).translate(_INVISIBLE)).strip()
+
+
+_MAC_KEYS = (
+    re.compile(r"\b(?:Command|Befehl|Befehlstaste|Commande|Cmd)\s*(?=(?:Ctrl|Strg)\b)"),
+    re.compile(r"\b(?:Option|Wahltaste|Wahl)\s*(?=Alt\b)"),
+)
+
+
+def drop_mac_keys(text: str) -> str:
+    """Remove the Mac name of a key that stands right before its PC name ("CommandCtrl+C" -> "Ctrl+C")."""
+    for pattern in _MAC_KEYS:
+        text = pattern.sub("", text)
+    return text
+
+
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:z\. ?B|d\. ?h|u\. ?a|u\. ?U|o\. ?ä|o\. ?Ä|i\. ?d\. ?R|s\. ?o|s\. ?u|e\. ?g|i\. ?e|p\. ?ex|c\.-à-d"
+    r"|z|d|u|i|e|Nr|No|bzw|usw|ca|vgl|evtl|ggf|inkl|max|min|etc|vs|cf|ex|resp|approx|Abb|Bsp|Art|Fig|St|Dr|Mr|Mrs|Jan"
+    r"|Feb|Apr|Aug|Sept|Okt|Oct|Nov|Dez|Dec|env|www|Str|Inc|Co)|\b[A-Z]|\s\d{1,2})\.$"
+)
+_BOUNDARY = re.compile(r"(?<=[.!?:])[\"”“»)]?\s+(?=[\"„“«(]?[A-ZÄÖÜÀÂÇÉÈÊËÎÏÔÙÛŒ0-9])")
+
+
+def sentences(text: str) -> list[str]:
+    """Split at ``. ! ?`` before a capital or digit; not after an abbreviation, an initial or an ordinal number."""
+    parts: list[str] = []
+    start = 0
+    for match in _BOUNDARY.finditer(text):
+        head = text[start : match.start()]
+        if head.endswith(":") or _ABBREVIATION.search(head):
+            continue
+        parts.append(text[start : match.end()].strip())
+        start = match.end()
+    parts.append(text[start:].strip())
+    return [part for part in parts if part]
+
+
+def split_together(source: str, target: str) -> list[tuple[str, str]]:
+    """Return sentence pairs where both sides split into the same number of sentences, else the one pair as it is."""
+    left, right = sentences(source), sentences(target)
+    return list(zip(left, right, strict=True)) if len(left) == len(right) else [(source, target)]
+
+
+_SYMBOLS = re.compile(r"[{}\[\]|<>=_#\\]")
+_ADDRESS = re.compile(r"https?:|www\.|\bftp:|\w@\w", re.IGNORECASE)
+_CALL = re.compile(r"\w\(\)")
+MINIMUM_WORDS, MAXIMUM_WORDS, MAXIMUM_RATIO, LETTER_SHARE = 4, 100, 3.0, 0.8
+
+
+def rejected(source: str, target: str) -> str | None:
+    """Return the name of the first rule that drops this pair, or None for a pair worth keeping."""
+    counts = len(source.split()), len(target.split())
+    if min(counts) < MINIMUM_WORDS or max(counts) > MAXIMUM_WORDS:
+        return "length"
+    if max(counts) > MAXIMUM_RATIO * min(counts):
+        return "ratio"
+    if source == target:
+        return "identical sides"
+    for side in (source, target):
+        if _SYMBOLS.search(side) or _CALL.search(side):
+            return "code symbols"
+        if _ADDRESS.search(side):
+            return "address"
+        if sum(c.isalpha() or c == " " for c in side) <= LETTER_SHARE * len(side):
+            return "few letters"
+    return None

@@ -1,0 +1,82 @@
+"""LibreOffice's help as parallel text (MPL-2.0), from Debian packages, aligned by page and paragraph id."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from ablatable.data.corpora import debian
+from ablatable.data.corpora.cleaning import drop_mac_keys, normalise, rejected, split_together
+from ablatable.data.corpora.corpus import Draft, Pair
+from ablatable.data.corpora.markup import paragraphs
+from ablatable.data.corpora.splitting import hold_out
+from ablatable.data.corpora.storage import Say
+from ablatable.errors import InputError
+
+RECIPE = 1
+HELD_OUT = 1000
+_PACKAGES = {"en": "libreoffice-help-en-us", "de": "libreoffice-help-de", "fr": "libreoffice-help-fr"}
+_FOLDERS = {"en": "en-US", "de": "de", "fr": "fr"}
+
+
+def read_pages(source: Path, target: Path) -> Iterator[Pair]:
+    """Yield the paragraphs that both folders hold under the same page and id, in the order of page and text."""
+    for page in sorted(source.glob("text/**/*.html"), key=lambda path: path.relative_to(source).as_posix()):
+        other = target / page.relative_to(source)
+        if not other.is_file():
+            continue
+        left = paragraphs(page.read_bytes().decode("utf-8"))
+        right = paragraphs(other.read_bytes().decode("utf-8"))
+        yield from ((text, right[name]) for name, text in left.items() if name in right)
+
+
+def clean(raw: Iterator[Pair]) -> tuple[list[Pair], list[tuple[str, int]]]:
+    """Return the distinct clean sentence pairs in order of appearance, and the counts at every step."""
+    counts: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    kept: dict[Pair, None] = {}
+    for source, target in raw:
+        counts["paragraph pairs"] += 1
+        for pair in split_together(drop_mac_keys(normalise(source)), drop_mac_keys(normalise(target))):
+            counts["sentence pairs"] += 1
+            reason = rejected(*pair)
+            if reason:
+                dropped[reason] += 1
+                continue
+            counts["clean pairs"] += 1
+            kept.setdefault(pair)
+    steps = [(name, counts[name]) for name in ("paragraph pairs", "sentence pairs")]
+    steps += [(f"dropped: {reason}", count) for reason, count in dropped.most_common()]
+    return list(kept), [*steps, ("clean pairs", counts["clean pairs"]), ("distinct pairs", len(kept))]
+
+
+def build(source: str, target: str, cache: Path, scratch: Path, say: Say) -> Draft:
+    """Fetch, parse, clean and split LibreOffice's help in two languages out of en, de, fr.
+
+    Packages are kept in ``cache``; their pages are unpacked in ``scratch``, which the caller removes.
+
+    Raises:
+        InputError: no apt, no network, a full disk, or packages of two different versions.
+    """
+    packages = debian.fetch([_PACKAGES[source], _PACKAGES[target]], cache / "debian", say)
+    for package in packages:
+        debian.unpack(package, scratch)
+    root = scratch / "usr/share/libreoffice/help"
+    say("reading and cleaning the pages")
+    pairs, steps = clean(read_pages(root / _FOLDERS[source], root / _FOLDERS[target]))
+    if len(pairs) < 4 * HELD_OUT:
+        raise InputError(
+            f"{' and '.join(str(package.path) for package in packages)}: only {len(pairs)} usable sentence pairs; "
+            "this release of LibreOffice's help has another form; use data.corpus=toy-en-de or data.corpus=files instead"
+        )
+    splits = hold_out(pairs, valid=HELD_OUT, test=HELD_OUT)
+    steps += [(f"dropped from training: {reason}", count) for reason, count in splits.dropped.items()]
+    return Draft(
+        origin="LibreOffice help, Debian packages " + ", ".join(package.name for package in packages),
+        licence="MPL-2.0 (some files include Apache-2.0 material)",
+        recipe=RECIPE,
+        splits=splits.named(),
+        packages={package.name: package.version for package in packages},
+        steps=steps,
+    )

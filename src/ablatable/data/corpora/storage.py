@@ -1,0 +1,95 @@
+"""The cache folder: one builder at a time, folders that appear whole or not at all, a full disk in one sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ablatable.errors import InputError
+
+Say = Callable[[str], None]
+"""Takes one line of progress."""
+
+
+def to_stderr(message: str) -> None:
+    """Print one line of progress where it does not mix with results."""
+    print(message, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def disk_errors(folder: Path) -> Iterator[None]:
+    """Turn a full disk, a quota and a folder that cannot be written into one clear sentence.
+
+    Raises:
+        InputError: any of these happened inside the block.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise disk_full(folder) from error
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise InputError(
+                f"cannot write to {error.filename or folder}; set ABLATABLE_CACHE to a folder you can write to"
+            ) from error
+        raise
+
+
+def disk_full(folder: Path) -> InputError:
+    """Return the error that says the disk under ``folder`` is full."""
+    return InputError(f"no space left on the disk of {folder}; free some, or set ABLATABLE_CACHE to a folder on another disk")
+
+
+@contextlib.contextmanager
+def locked(path: Path, say: Say) -> Iterator[int]:
+    """Hold an exclusive lock on the file ``path``; yields its descriptor.
+
+    The system releases the lock when the last process holding the descriptor ends, however it ends.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process that holds {path}")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def build_folder(final: Path, build: Callable[[Path], None]) -> None:
+    """Fill a temporary folder with ``build`` and rename it to ``final``, once its files are on the disk.
+
+    Call it under the lock of ``final``: leftovers of a builder that was killed are removed first.
+    """
+    final.parent.mkdir(parents=True, exist_ok=True)
+    for stale in final.parent.glob(f".{final.name}.*.tmp"):
+        shutil.rmtree(stale)
+    draft = Path(tempfile.mkdtemp(prefix=f".{final.name}.", suffix=".tmp", dir=final.parent))
+    try:
+        build(draft)
+        draft.chmod(0o755)
+        for file in draft.iterdir():
+            _sync(file)
+        _sync(draft)
+        draft.rename(final)
+        _sync(final.parent)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Tokenizers: one file per kind, all behind the ``Tokenizer`` protocol."""

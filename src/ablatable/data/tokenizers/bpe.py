@@ -1,0 +1,17 @@
+"""Byte-pair encoding (Sennrich et al., 2016, section 3.2), the paper's choice for English-German (section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ablatable.data.tokenizers.sentencepiece_model import SentencePieceTokenizer, train_model
+
+
+class Bpe:
+    """``tokenizer.kind=bpe``."""
+
+    def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
+        return train_model("bpe", lines, size, normalisation)
+
+    def load(self, model: bytes, normalisation: str) -> SentencePieceTokenizer:
+        return SentencePieceTokenizer("bpe", model, normalisation)

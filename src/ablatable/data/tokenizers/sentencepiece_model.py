@@ -1,0 +1,112 @@
+"""What the sentencepiece kinds share: training with our special ids, errors in our words, and the processor.
+
+Conventions, stated because each of them changes numbers:
+
+* every character of the training text gets a piece (coverage 1), so training text has no unknowns, as in the
+  paper's byte-pair encoding; a size below that alphabet is refused;
+* ``identity`` keeps the text as it is, repeated and outer spaces included; ``nmt_nfkc`` is sentencepiece's own
+  default, which rewrites characters and collapses white space (references are never taken from decoded ids).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import sentencepiece
+
+from ablatable.data.tokenizers.special import BOS, EOS, FIRST_PIECE, PAD, UNK
+from ablatable.errors import InputError
+
+# Fixed rather than taken from the machine: the number of threads is stored in the model and orders float sums.
+_TRAINING_THREADS = 8
+# Longer lines are left out of training without a word; sentencepiece's default is 4192 bytes.
+_LONGEST_LINE_BYTES = 1 << 24
+_LOG_NOTHING = 3
+
+
+def train_model(model_type: str, lines: Iterable[str], size: int, normalisation: str) -> bytes:
+    """Train a sentencepiece model of ``size`` pieces, the four special ones included.
+
+    Args:
+        model_type: sentencepiece's name of the algorithm, ``bpe`` or ``unigram``.
+        lines: sentences of the training side(s); read once.
+        normalisation: a sentencepiece rule, ``identity`` or ``nmt_nfkc``.
+
+    Returns:
+        The serialised model.
+
+    Raises:
+        InputError: ``size`` is smaller than the alphabet or larger than the text can fill; the limit is named.
+    """
+    if size <= FIRST_PIECE:
+        raise InputError(f"tokenizer.size={size} leaves no piece beside the {FIRST_PIECE} special ids; set a larger size")
+    model = io.BytesIO()
+    trainer = cast(Any, sentencepiece.SentencePieceTrainer)
+    try:
+        trainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            model_type=model_type,
+            vocab_size=size,
+            character_coverage=1.0,
+            normalization_rule_name=normalisation,
+            remove_extra_whitespaces=normalisation != "identity",
+            pad_id=PAD,
+            unk_id=UNK,
+            bos_id=BOS,
+            eos_id=EOS,
+            max_sentence_length=_LONGEST_LINE_BYTES,
+            num_threads=_TRAINING_THREADS,
+            minloglevel=_LOG_NOTHING,
+        )
+    except RuntimeError as error:
+        raise InputError(_explain(str(error), model_type, size)) from error
+    return model.getvalue()
+
+
+def _explain(message: str, model_type: str, size: int) -> str:
+    """Say in one sentence why sentencepiece refused ``size``, with the limit it names."""
+    if found := re.search(r"too high .*value <= (\d+)", message):
+        return (
+            f"tokenizer.size={size} is more than the training text supports: "
+            f"the limit for {model_type} is {found[1]}; set tokenizer.size={found[1]} or less, or use more text"
+        )
+    if found := re.search(r"required_chars\. \d+ vs (\d+)", message):
+        return (
+            f"tokenizer.size={size} is smaller than the alphabet of the training text: "
+            f"with the special ids it needs {found[1]}; set tokenizer.size={found[1]} or more"
+        )
+    return f"sentencepiece could not train a {model_type} tokenizer with tokenizer.size={size}: {message}"
+
+
+class SentencePieceTokenizer:
+    """A trained sentencepiece model behind the ``Tokenizer`` protocol."""
+
+    def __init__(self, kind: str, model: bytes, normalisation: str) -> None:
+        self._processor = cast(Any, sentencepiece.SentencePieceProcessor(model_proto=model))
+        self.size: int = self._processor.get_piece_size()
+        self.fingerprint = _fingerprint(kind, normalisation, self.pieces())
+
+    def pieces(self) -> list[str]:
+        """Return the pieces in id order, special ones first."""
+        return [self._processor.id_to_piece(index) for index in range(self.size)]
+
+    def encode(self, text: str) -> list[int]:
+        return self._processor.encode(text)
+
+    def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
+        return self._processor.encode(list(lines), num_threads=os.cpu_count() or 1)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return self._processor.decode([int(index) for index in ids if index >= FIRST_PIECE])
+
+
+def _fingerprint(kind: str, normalisation: str, pieces: Sequence[str]) -> str:
+    """Hash the piece list, not the model file: its bytes change with settings that change no segmentation."""
+    text = "\n".join([kind, normalisation, *pieces])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,17 @@
+"""The unigram language model over pieces (Kudo, 2018, section 3.2): the likeliest segmentation, no sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ablatable.data.tokenizers.sentencepiece_model import SentencePieceTokenizer, train_model
+
+
+class Unigram:
+    """``tokenizer.kind=unigram``."""
+
+    def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
+        return train_model("unigram", lines, size, normalisation)
+
+    def load(self, model: bytes, normalisation: str) -> SentencePieceTokenizer:
+        return SentencePieceTokenizer("unigram", model, normalisation)
