@@ -6,7 +6,6 @@ Every question is asked so that no answer can stop the others: what cannot be fo
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import json
 import netrc
 import os
@@ -16,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -106,22 +105,26 @@ def _machine() -> Iterator[Finding]:
     yield Finding("cpu", found.cpu, f"processor: {found.cpu}")
     yield Finding("cores", found.cores, f"cores this process may use: {found.cores}")
     free = _available_memory()
-    total = f"{found.memory_bytes / GIB:.1f} GiB"
-    yield Finding("memory_bytes", found.memory_bytes, f"memory: {total}" + (f", {free / GIB:.1f} free" if free else ""))
+    memory = f"memory: {found.memory_bytes / GIB:.1f} GiB" + (f", {free / GIB:.1f} free" if free else "")
+    yield Finding("memory_bytes", found.memory_bytes, memory)
+    yield _bf16()
+
+
+def _bf16() -> Finding:
     flags = cpu_flags(_read("/proc/cpuinfo"))
     have = [name for name in BF16_FLAGS if name in flags]
+    subject = "bf16 on the processor"
     if have:
-        yield Finding("cpu_bf16", True, f"bf16 on the processor: yes ({', '.join(have)}); train.precision=bf16 pays")
-    elif flags:
-        yield Finding(
-            "cpu_bf16",
-            False,
-            "bf16 on the processor: no (neither avx512_bf16 nor amx_bf16); keep train.precision=fp32 here, bf16 is"
-            " emulated and many times slower",
-            "note",
-        )
-    else:
-        yield Finding("cpu_bf16", None, "bf16 on the processor: unknown (no /proc/cpuinfo); fp32 is safe", "note")
+        return Finding("cpu_bf16", True, f"{subject}: yes ({', '.join(have)}); train.precision=bf16 pays")
+    if not flags:
+        return Finding("cpu_bf16", None, f"{subject}: unknown (no /proc/cpuinfo); fp32 is safe", "note")
+    return Finding(
+        "cpu_bf16",
+        False,
+        f"{subject}: no (neither avx512_bf16 nor amx_bf16), so it is emulated, many times slower than fp32;"
+        " keep train.precision=fp32 here",
+        "note",
+    )
 
 
 def cpu_flags(cpuinfo: str) -> set[str]:
@@ -157,42 +160,34 @@ def _accelerators() -> Iterator[Finding]:
         yield Finding("cuda", 0, f"no CUDA device ({why}); runs use the processor", "missing")
         return
     for index in range(count):
-        device = torch.cuda.get_device_properties(index)
+        device: Any = torch.cuda.get_device_properties(index)
         bf16 = device.major >= 8 or torch.version.hip is not None
         yield Finding(
             f"cuda:{index}",
             {"name": device.name, "memory_bytes": device.total_memory, "bf16": bf16},
-            f"cuda:{index}: {device.name}, {device.total_memory / GIB:.0f} GiB, bf16 {'yes' if bf16 else 'no'}",
+            f"cuda:{index}: {device.name}, {device.total_memory / GIB:.0f} GiB{', bf16' if bf16 else ''}",
         )
 
 
 def _corpora() -> Iterator[Finding]:
     from ablatable.config.catalogue import CORPORA
+    from ablatable.config.data import Data
     from ablatable.config.locate import cache_folder
+    from ablatable.data.corpora import local_fingerprint
 
     apt = all(shutil.which(program) for program in ("apt-get", "dpkg-deb"))
-    hub = importlib.util.find_spec("datasets") is not None
     for name, entry in CORPORA.items():
-        card = cache_folder() / "corpora" / name / "card.json"
-        if card.is_file():
+        if name != "files" and local_fingerprint(Data(corpus=name), cache_folder()) is not None:
             yield Finding(name, "present", f"{name}: present")
-            continue
-        yield Finding(name, *_obtainable(name, entry.summary, apt=apt, hub=hub))
-
-
-def _obtainable(name: str, summary: str, *, apt: bool, hub: bool) -> tuple[str, str, State]:
-    """How a corpus that is not here can be had: (value, text, state)."""
-    if name.startswith(("synthetic-", "toy-")):
-        return "generated", f"{name}: generated on first use ({summary})", "ok"
-    if name == "files":
-        return "yours", f"{name}: any two aligned text files of yours", "ok"
-    if name.startswith("lohelp-"):
-        if apt:
-            return "fetchable", f"{name}: fetched with apt on first use ({summary})", "ok"
-        return "unavailable", f"{name}: needs apt-get and dpkg-deb (Debian, Ubuntu), not found here", "missing"
-    if hub:
-        return "fetchable", f"{name}: downloaded with `datasets` on first use ({summary})", "ok"
-    return "unavailable", f"{name}: needs the hub extra: pip install 'ablatable[hub]'", "missing"
+        elif name == "files":
+            yield Finding(name, "yours", f"{name}: {entry.summary}")
+        elif not entry.available:
+            yield Finding(name, "unavailable", f"{name}: {entry.summary}", "missing")
+        elif name.startswith("lohelp-") and not apt:
+            need = "needs apt-get and dpkg-deb (Debian, Ubuntu), not found here"
+            yield Finding(name, "unavailable", f"{name}: {need}", "missing")
+        else:
+            yield Finding(name, "fetchable", f"{name}: made on first use ({entry.summary})")
 
 
 def _tracking() -> Iterator[Finding]:
@@ -207,9 +202,8 @@ def _tracking() -> Iterator[Finding]:
     if _logged_in():
         yield Finding("login", True, "logged in: tracking.wandb=online works; offline is the default")
     else:
-        yield Finding(
-            "login", False, "not logged in: runs are tracked offline, `wandb login` then `wandb sync` later", "note"
-        )
+        later = "runs are tracked offline; `wandb login`, then `wandb sync`, sends them later"
+        yield Finding("login", False, f"not logged in: {later}", "note")
 
 
 def _logged_in() -> bool:
@@ -227,7 +221,7 @@ def _logged_in() -> bool:
 
 def _cluster() -> Iterator[Finding]:
     if shutil.which("sinfo") is None:
-        yield Finding("slurm", False, "no SLURM here (sinfo not found); the local launcher is used", "missing")
+        yield Finding("slurm", False, "no SLURM (sinfo not found); studies run on this machine", "missing")
         return
     try:
         answer = subprocess.run(
@@ -278,21 +272,19 @@ def _folders() -> Iterator[Finding]:
         writable = os.access(existing, os.W_OK)
         text = f"{key}: {folder}{'' if folder.exists() else ' (not made yet)'}, {free / GIB:.1f} GiB free"
         value = {"path": str(folder), "exists": folder.exists(), "writable": writable, "free_bytes": free}
+        remedy = f"set ABLATABLE_{key.upper()} to another folder"
         if not writable:
-            yield Finding(key, value, f"{text}, not writable: set ABLATABLE_{key.upper()} to another folder", "missing")
+            yield Finding(key, value, f"{text}, not writable: {remedy}", "missing")
         elif free < LOW_DISK:
-            yield Finding(key, value, f"{text}: little; set ABLATABLE_{key.upper()} to another disk", "note")
+            yield Finding(key, value, f"{text}, which is little: {remedy}", "note")
         else:
             yield Finding(key, value, text)
 
 
 def _optional() -> Iterator[Finding]:
-    hub = _version("datasets")
-    if hub:
-        yield Finding("datasets", hub, f"datasets {hub}: corpora of the hub can be loaded")
-    else:
-        yield Finding("datasets", None, "datasets (extra `hub`): not installed; WMT and IWSLT need it", "missing")
-    for program, use in (("git", "a record names the commit it came from"), ("pdflatex", "the LaTeX tables can be set")):
-        path = shutil.which(program)
-        found = f"{program}: {use}" if path else f"{program}: not found; with it, {use}"
-        yield Finding(program, path is not None, found, "ok" if path else "missing")
+    uses = {"git": "a record names the commit it came from", "pdflatex": "the LaTeX tables can be set"}
+    for program, use in uses.items():
+        if shutil.which(program):
+            yield Finding(program, True, f"{program}: {use}")
+        else:
+            yield Finding(program, False, f"{program}: not found; with it, {use}", "missing")
