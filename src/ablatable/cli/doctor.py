@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -160,12 +160,13 @@ def _accelerators() -> Iterator[Finding]:
         yield Finding("cuda", 0, f"no CUDA device ({why}); runs use the processor", "missing")
         return
     for index in range(count):
-        device: Any = torch.cuda.get_device_properties(index)
-        bf16 = device.major >= 8 or torch.version.hip is not None
+        name = torch.cuda.get_device_name(index)
+        memory: int = torch.cuda.get_device_properties(index).total_memory
+        bf16 = torch.cuda.get_device_capability(index) >= (8, 0) or torch.version.hip is not None
         yield Finding(
             f"cuda:{index}",
-            {"name": device.name, "memory_bytes": device.total_memory, "bf16": bf16},
-            f"cuda:{index}: {device.name}, {device.total_memory / GIB:.0f} GiB{', bf16' if bf16 else ''}",
+            {"name": name, "memory_bytes": memory, "bf16": bf16},
+            f"cuda:{index}: {name}, {memory / GIB:.0f} GiB{', bf16' if bf16 else ''}",
         )
 
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from ablatable.cli import doctor as module
 from ablatable.cli.doctor import Finding, cpu_flags, doctor, examine
 
