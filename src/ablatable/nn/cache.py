@@ -1,0 +1,117 @@
+"""What decoding keeps between steps.
+
+Shapes: B sentences, K beams, N = B*K hypotheses, H heads, S source length, C capacity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from ablatable.nn.masks import Mask, padding
+
+_FIRST_CAPACITY = 32
+
+
+@dataclass
+class KeyValueCache:
+    """Self-attention keys and values of every hypothesis, (N, H, C, d_k or d_v); C doubles when full."""
+
+    used: int = 0
+    keys: Tensor | None = None
+    values: Tensor | None = None
+
+    def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Add one position, (N, H, 1, d_k or d_v), and return views of all positions so far."""
+        self.keys = _with_room(self.keys, keys, self.used)
+        self.values = _with_room(self.values, values, self.used)
+        self.keys[:, :, self.used] = keys[:, :, 0]
+        self.values[:, :, self.used] = values[:, :, 0]
+        self.used += 1
+        return self.keys[:, :, : self.used], self.values[:, :, : self.used]
+
+    def select(self, hypotheses: Tensor) -> None:
+        """Keep the given hypotheses, in that order; one may be named several times."""
+        if self.keys is not None and self.values is not None:
+            self.keys = _selected(self.keys, hypotheses, self.used)
+            self.values = _selected(self.values, hypotheses, self.used)
+
+
+def _with_room(held: Tensor | None, new: Tensor, used: int) -> Tensor:
+    if held is not None and used < held.shape[2]:
+        return held
+    hypotheses, heads, _, width = new.shape
+    grown = new.new_empty(hypotheses, heads, max(_FIRST_CAPACITY, 2 * used), width)
+    if held is not None:
+        grown[:, :, :used] = held
+    return grown
+
+
+def _selected(held: Tensor, hypotheses: Tensor, used: int) -> Tensor:
+    chosen = held.new_empty(hypotheses.shape[0], *held.shape[1:])
+    chosen[:, :, :used] = held[:, :, :used].index_select(0, hypotheses)
+    return chosen
+
+
+@dataclass
+class LayerState:
+    """One decoder layer: the cross-attention keys and values once per sentence, and the self-attention cache."""
+
+    memory: tuple[Tensor, Tensor]
+    history: KeyValueCache = field(default_factory=KeyValueCache)
+
+
+@dataclass
+class State:
+    """The decoder's state after ``position`` tokens of every hypothesis.
+
+    The K beams of a sentence lie on the query axis of cross-attention, so what the encoder gave is held once per
+    sentence and never reordered. ``max_length`` is the most positions that can be decoded.
+    """
+
+    layers: list[LayerState]
+    keep: Tensor
+    max_length: int
+    beams: int = 1
+    position: int = 0
+    memory_mask: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.memory_mask = padding(self.keep)
+
+    @property
+    def sentences(self) -> int:
+        """Sentences still held, B."""
+        return self.keep.shape[0]
+
+    def reorder(self, parents_BK: Tensor) -> None:
+        """Make beam k of each sentence continue its former beam ``parents[b, k]``; K may change."""
+        first_B1 = torch.arange(self.sentences, device=parents_BK.device)[:, None] * self.beams
+        self._select_hypotheses((first_B1 + parents_BK).flatten())
+        self.beams = parents_BK.shape[1]
+
+    def widen(self, beams: int) -> None:
+        """Copy the only beam of each sentence ``beams`` times.
+
+        Raises:
+            ValueError: there is more than one beam already.
+        """
+        if self.beams != 1:
+            raise ValueError(f"widen() starts from one beam, not {self.beams}")
+        self.reorder(torch.zeros(self.sentences, beams, dtype=torch.long, device=self.keep.device))
+
+    def select(self, sentences_M: Tensor) -> None:
+        """Keep the given sentences with all their beams, in that order."""
+        beams_K = torch.arange(self.beams, device=sentences_M.device)
+        self._select_hypotheses((sentences_M[:, None] * self.beams + beams_K).flatten())
+        for layer in self.layers:
+            keys, values = layer.memory
+            layer.memory = (keys.index_select(0, sentences_M), values.index_select(0, sentences_M))
+        self.keep = self.keep.index_select(0, sentences_M)
+        self.memory_mask = padding(self.keep)
+
+    def _select_hypotheses(self, hypotheses_N: Tensor) -> None:
+        for layer in self.layers:
+            layer.history.select(hypotheses_N)

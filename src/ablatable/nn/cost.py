@@ -1,0 +1,51 @@
+"""The arithmetic of training, without torch.
+
+Convention: one multiply-add is two floating-point operations; only matrix products count (projections, feed-forward,
+attention scores and contexts, output logits), not softmax, norms, biases, embeddings' look-up or the optimiser; the
+backward pass costs twice the forward pass. A causal score matrix counts in full, as it is computed. Padding does not
+count. Attention's quadratic part is taken at one mean length for both sides.
+"""
+
+from __future__ import annotations
+
+from ablatable.config.model import Model
+
+MEAN_LENGTH = 30.0
+"""Pieces per sentence assumed for attention's quadratic part; about that of WMT14 with 37,000 shared pieces."""
+
+
+def training_flops(
+    model: Model, vocabulary: int, source_tokens: float, target_tokens: float, mean_length: float = MEAN_LENGTH
+) -> float:
+    """Return the floating-point operations of forward and backward passes over so many tokens.
+
+    Args:
+        model: the architecture.
+        vocabulary: pieces of the target vocabulary.
+        source_tokens: source pieces read in training, all updates together, padding left out.
+        target_tokens: target pieces read in training, likewise.
+        mean_length: pieces per sentence on either side.
+    """
+    source = model.layers * _per_source_token(model, mean_length)
+    target = model.layers * _per_target_token(model, mean_length) + 2.0 * model.d_model * vocabulary
+    return 3.0 * (source * source_tokens + target * target_tokens)
+
+
+def _per_source_token(model: Model, mean_length: float) -> float:
+    """One encoder layer, and the keys and values of one decoder layer's cross-attention."""
+    width, keys, values = _widths(model)
+    self_attention = 2 * width * (2 * keys + 2 * values) + 2 * mean_length * (keys + values)
+    memory = 2 * width * (keys + values)
+    return self_attention + memory + 4 * width * model.d_ff
+
+
+def _per_target_token(model: Model, mean_length: float) -> float:
+    """One decoder layer but for the keys and values of its cross-attention."""
+    width, keys, values = _widths(model)
+    self_attention = 2 * width * (2 * keys + 2 * values) + 2 * mean_length * (keys + values)
+    cross_attention = 2 * width * (keys + values) + 2 * mean_length * (keys + values)
+    return self_attention + cross_attention + 4 * width * model.d_ff
+
+
+def _widths(model: Model) -> tuple[int, int, int]:
+    return model.d_model, model.heads * model.key_size, model.heads * model.value_size

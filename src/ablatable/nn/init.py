@@ -1,0 +1,71 @@
+"""Initial values, drawn from one random generator per parameter *name*.
+
+Two models with the same seed share every parameter of the same name, shape and kind, wherever else they differ, so
+that the rows of an ablation are paired.
+
+Kinds (the first public code, as far as the paper is silent):
+  - projections: Glorot uniform, U(-a, a) with a = sqrt(6 / (inputs + outputs)); of a fused projection, ``outputs``
+    is the fused width (3 h d_k for q/k/v when d_v = d_k);
+  - embeddings, learned positions, target-language table, untied output: N(0, 1/d_model), that is, standard
+    deviation d_model^-0.5; the pad row of an embedding is zero;
+  - biases 0; norms weight 1, bias 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import torch
+from torch import Tensor, nn
+
+from ablatable.nn.embeddings import PAD, Embedding, OwnOutput, TargetLanguage
+from ablatable.nn.norms import LayerNorm
+from ablatable.nn.positions import LearnedPositions
+
+
+def initialise(model: nn.Module, seed: int) -> None:
+    """Set every parameter of ``model`` in place, from ``seed`` and its name.
+
+    Raises:
+        TypeError: a module has parameters whose initial values are not declared here.
+    """
+    done: set[nn.Parameter] = set()
+    for module_name, module in model.named_modules():
+        for name, parameter in module.named_parameters(recurse=False):
+            if parameter not in done:
+                done.add(parameter)
+                with torch.no_grad():
+                    parameter.copy_(_initial(module, name, parameter.shape, _generator(seed, f"{module_name}.{name}")))
+
+
+def _generator(seed: int, name: str) -> torch.Generator:
+    digest = hashlib.sha256(f"{seed}:{name}".encode()).digest()
+    return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big", signed=True))
+
+
+def _initial(module: nn.Module, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
+    match module, name:
+        case nn.Linear(), "weight":
+            return _glorot_uniform(shape, generator)
+        case LayerNorm(), "weight":
+            return torch.ones(shape)
+        case (nn.Linear() | LayerNorm()), "bias":
+            return torch.zeros(shape)
+        case Embedding(), "weight":
+            table = _scaled_normal(shape, generator)
+            table[PAD] = 0.0
+            return table
+        case (LearnedPositions() | TargetLanguage() | OwnOutput()), "weight":
+            return _scaled_normal(shape, generator)
+        case _:
+            raise TypeError(f"no initial values are declared for {type(module).__name__}.{name}")
+
+
+def _glorot_uniform(shape: torch.Size, generator: torch.Generator) -> Tensor:
+    bound = math.sqrt(6.0 / (shape[0] + shape[1]))
+    return torch.empty(shape).uniform_(-bound, bound, generator=generator)
+
+
+def _scaled_normal(shape: torch.Size, generator: torch.Generator) -> Tensor:
+    return torch.empty(shape).normal_(0.0, shape[-1] ** -0.5, generator=generator)
