@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from ablatable.config import tree
 from ablatable.config.locate import find
-from ablatable.errors import InputError, nearest
 from ablatable.config.yaml_file import Document, read
+from ablatable.errors import InputError, nearest
 from ablatable.study.schema import RUN_METRICS, SCORE_METRICS, Column, Group, Row, Study
 
 Place: TypeAlias = tuple[str | int, ...]
@@ -38,8 +38,8 @@ def load_study(name_or_path: str | Path) -> Study:
     (:func:`ablatable.study.resolve.resolve`).
 
     Raises:
-        InputError: no such study, YAML syntax, an unknown or doubled key, a wrong type, a doubled row, an unknown
-            group, setting or metric; the message names file, line and remedy.
+        InputError: no such study, YAML syntax, an unknown or doubled key, a wrong type, a doubled row, an
+            unknown group, setting or metric; the message names file, line and remedy.
     """
     return read_study(find("ablations", str(name_or_path)))
 
@@ -76,7 +76,9 @@ def _items(cls: type[_Part], section: str, origin: Document) -> tuple[_Part, ...
     for i, item in enumerate(_list(section, origin)):
         place = (section, i)
         if not isinstance(item, dict):
-            raise InputError(f"{origin.where(*place)}: an entry of '{section}' is a mapping, such as {_EXAMPLES[section]}")
+            raise InputError(
+                f"{origin.where(*place)}: an entry of '{section}' is a mapping, such as {_EXAMPLES[section]}"
+            )
         given = cast(dict[str, Any], item)
         _refuse_unknown_keys(given, place, _KEYS[cls], origin)
         built.append(_construct(cls, given, place, origin))
@@ -142,7 +144,8 @@ def _refuse_doubles(names: list[str], section: str, what: str, study: Study) -> 
     for i, name in enumerate(names):
         if name in seen:
             first = study.origin.where(section, seen[name])
-            raise InputError(f"{study.origin.where(section, i)}: {what} '{name}' is there twice (first at {first}); rename one")
+            where = study.origin.where(section, i)
+            raise InputError(f"{where}: {what} '{name}' is there twice (first at {first}); rename one")
         seen[name] = i
 
 
@@ -169,7 +172,9 @@ def _check_row(study: Study, i: int, row: Row) -> None:
         if path == "seed":
             raise InputError(f"{where}: a row can't set the seed; seeds are repeats of every row (--seeds N)")
         if not leaf.semantic:
-            raise InputError(f"{where}: '{path}' says how to run, not what; a row that sets it would be the same run")
+            raise InputError(
+                f"{where}: '{path}' says how to run, not what; a row that sets it would be the same run"
+            )
     known = [column.reported for column in study.columns if column.reported is not None]
     for key in row.reported:
         if key not in known:

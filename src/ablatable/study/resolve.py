@@ -1,7 +1,7 @@
 """From a study, a scale and a number of seeds to the runs a table needs.
 
-A row is written once at paper size; the scale maps it. Two rows that come out as the same run (N=2 halved beside
-N=1, say) would fill two lines of the table with one number, so that is an error and not a coincidence to live with.
+A row is written once at paper size; the scale maps it. Two rows that come out as the same run (N=2 halved
+beside N=1, say) would fill two lines of the table with one number, so that is an error.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def resolve(
         overrides: settings over everything else, the same for every row.
 
     Raises:
-        InputError: unknown scale or baseline, a row that changes nothing or equals another row, a row the scale
-            makes impossible, or a split the runs would not evaluate.
+        InputError: unknown scale or baseline, a row that changes nothing or equals another row, a row the
+            scale makes impossible, or a split the runs would not evaluate.
     """
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: a table needs one seed at least")
@@ -74,7 +74,10 @@ def scale_of(study: Study, scale: str | None) -> Scale:
 def row_layer(study: Study, row: Row) -> Layer:
     """What a row sets, each setting with its place in the study's file."""
     index = study.rows.index(row)
-    return {path: Setting(value, study.origin.where("rows", index, "set", path)) for path, value in row.set.items()}
+    return {
+        path: Setting(value, study.origin.where("rows", index, "set", path))
+        for path, value in row.set.items()
+    }
 
 
 def _experiments(
@@ -113,8 +116,8 @@ def _refuse_equal_rows(
     cause = f"at scale {scale.name}" + (" with these overrides" if overrides else "")
     first, second = pair
     raise InputError(
-        f"{_place(study, second)}: rows '{first}' and '{second}' are the same run {cause}; choose another scale "
-        f"or other values, or leave one of them out"
+        f"{_place(study, second)}: rows '{first}' and '{second}' are the same run {cause}; "
+        f"choose another scale or other values, or leave one of them out"
     )
 
 
@@ -154,6 +157,7 @@ def _refuse_unscored_split(study: Study, built: dict[str, Experiment]) -> None:
     for name, experiment in built.items():
         if study.split not in experiment.evaluate.splits:
             raise InputError(
-                f"{study.origin.where('split')}: the table shows the {study.split} split, and row '{name}' evaluates "
-                f"{', '.join(experiment.evaluate.splits)}; add {study.split} to evaluate.splits in the baseline"
+                f"{study.origin.where('split')}: the table shows the {study.split} split, and row '{name}' "
+                f"evaluates {', '.join(experiment.evaluate.splits)}; add {study.split} to the baseline's "
+                f"evaluate.splits"
             )

@@ -1,7 +1,7 @@
-"""The shape of a study file (`ablations/*.yaml`): one table, its rows, its columns and the paper's own numbers.
+"""The shape of a study file (`ablations/*.yaml`): a table, its rows and columns, the paper's own numbers.
 
-A study names its baseline experiment once; each row says only what it changes, at paper size. A scale maps the
-whole table onto other hardware without a row being edited.
+A study names its baseline experiment once; each row says only what it changes, at paper size. A scale maps
+the whole table onto other hardware without a row being edited.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Column:
 
 @dataclass(frozen=True, config=_STRICT)
 class Group:
-    """A block of rows that vary one thing, such as the paper's (A): `id` is what rows name, `label` what is printed."""
+    """Rows that vary one thing, such as the paper's (A): rows name its `id`, tables print its `label`."""
 
     id: Name
     label: str
@@ -83,7 +83,7 @@ class Group:
 
 @dataclass(frozen=True, config=_STRICT)
 class Row:
-    """One row: what it changes of the baseline, at paper size. The row that sets nothing is the baseline itself."""
+    """One row: what it changes of the baseline, at paper size. The row that sets nothing is the baseline."""
 
     name: Name
     label: str | None = None
@@ -122,7 +122,7 @@ class Study:
     scales: tuple[str, ...] = ()
     """Scales this study may run at, the first being its default; empty: any, and `paper` by default."""
     origin: Document = field(default_factory=_nowhere, repr=False, compare=False)
-    """The file the study was read from and the line of each of its keys; set by the loader, named in errors."""
+    """The file the study was read from and the line of each key; set by the loader, named in errors."""
 
     @property
     def default_scale(self) -> str:

@@ -1,0 +1,47 @@
+"""`ablatable plan`: what a table will take, before anything is trained."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Literal
+
+import typer
+
+
+def plan(
+    study: Annotated[str, typer.Argument(help="Name of a study in ablations/, or a path to one.")],
+    scale: Annotated[
+        str | None, typer.Option(help="How to shrink it; the study's default otherwise.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Repeats of every row.")] = 1,
+    experiment: Annotated[
+        str | None, typer.Option(help="Another baseline experiment than the study's.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Price the time with this device's stated speed (cpu-thread, P100).")
+    ] = None,
+    format: Annotated[Literal["text", "json"], typer.Option(help="How to print.")] = "text",
+) -> None:
+    """Rows, runs still missing, parameters, FLOPs, time and disk of a table; trains and fetches nothing."""
+    from ablatable.errors import InputError, nearest
+    from ablatable.study.estimate import STATED_SPEEDS
+    from ablatable.study.gather import expected
+    from ablatable.study.plan import plan_study, to_json
+    from ablatable.study.plan_text import to_text
+
+    if device is not None and device not in STATED_SPEEDS:
+        known = ", ".join(STATED_SPEEDS)
+        raise InputError(
+            f"--device: unknown device '{device}'{nearest(device, STATED_SPEEDS)} (known: {known})"
+        )
+    found = expected(study, scale, seeds, experiment=experiment)
+    made = plan_study(
+        found.study,
+        found.scale,
+        found.rows,
+        found.store,
+        device=device,
+        baseline=experiment,
+        provisional=found.provisional,
+    )
+    typer.echo(json.dumps(to_json(made), indent=1) if format == "json" else to_text(made))

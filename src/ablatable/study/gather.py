@@ -1,0 +1,117 @@
+"""A study at a scale with what is known about its runs: from `runs/`, or from the published `results/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ablatable.config.locate import cache_folder, display, results_folder, runs_folder
+from ablatable.errors import InputError
+from ablatable.record.schema import Record
+from ablatable.record.store import Store
+from ablatable.study.fingerprints import local_fingerprint, recorded_fingerprint
+from ablatable.study.load import load_study
+from ablatable.study.records_file import RECORDS_FILE, read_records
+from ablatable.study.resolve import Fingerprint, resolve, scale_of
+from ablatable.study.schema import RowRuns, Study
+
+MOST_SEEDS = 1000
+"""Repeats looked for when none are asked for; far above what anyone trains."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The runs a table needs and where they are looked for. `provisional`: the corpus was never fetched."""
+
+    study: Study
+    scale: str
+    rows: list[RowRuns]
+    store: Store
+    provisional: bool
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The runs a table needs and the records there are of them, by id."""
+
+    study: Study
+    scale: str
+    rows: list[RowRuns]
+    records: dict[str, Record]
+
+
+def expected(study: str, scale: str | None, seeds: int | None, *, experiment: str | None = None) -> Expected:
+    """Resolve a study against the runs folder, the corpora on this machine and the records there are.
+
+    Args:
+        study: name or path.
+        scale: name; None: the study's default.
+        seeds: repeats of every row; None: as many as any row was begun with, one at least.
+        experiment: another baseline.
+
+    Raises:
+        InputError: see :func:`ablatable.study.resolve.resolve`.
+    """
+    loaded = load_study(study)
+    store = Store(runs_folder())
+    fingerprint = local_fingerprint(cache_folder(), store.records)
+    name = scale_of(loaded, scale).name
+    rows = resolve(loaded, name, seeds or 1, fingerprint, experiment=experiment)
+    if seeds is None:
+        rows = _all_seeds(loaded, name, rows, fingerprint, lambda id: store.folder(id).is_dir())
+    provisional = any(fingerprint(row.experiments[0].data) is None for row in rows)
+    return Expected(loaded, name, rows, store, provisional)
+
+
+def from_runs(study: str, scale: str | None, seeds: int | None = None) -> Gathered:
+    """A table's rows and what `runs/` holds of them.
+
+    Raises:
+        InputError: as :func:`expected`, or a corrupted record.
+    """
+    found = expected(study, scale, seeds)
+    records = {id: found.store.read(id) for row in found.rows for id in row.ids}
+    present = {id: record for id, record in records.items() if record is not None}
+    return Gathered(found.study, found.scale, found.rows, present)
+
+
+def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gathered:
+    """A table's rows and their published records; needs neither `runs/` nor the corpus.
+
+    Raises:
+        InputError: nothing published for this study and scale, a corrupted file, or a study that does not
+            resolve.
+    """
+    loaded = load_study(study)
+    name = scale_of(loaded, scale).name
+    path = published_folder(loaded, name) / RECORDS_FILE
+    if not path.is_file():
+        raise InputError(
+            f"{display(path)}: nothing is published for {loaded.name} at scale {name}; run it, then publish"
+        )
+    records = read_records(path)
+    fingerprint = recorded_fingerprint(records.values())
+    rows = resolve(loaded, name, seeds or 1, fingerprint)
+    if seeds is None:
+        rows = _all_seeds(loaded, name, rows, fingerprint, records.__contains__)
+    wanted = {id for row in rows for id in row.ids}
+    return Gathered(loaded, name, rows, {id: record for id, record in records.items() if id in wanted})
+
+
+def published_folder(study: Study, scale: str) -> Path:
+    """`results/<study>/<scale>`, where a table and the records behind it are published."""
+    return results_folder() / study.name / scale
+
+
+def _all_seeds(
+    study: Study, scale: str, rows: list[RowRuns], fingerprint: Fingerprint, there: Callable[[str], bool]
+) -> list[RowRuns]:
+    """The rows with as many seeds as any of them has runs for, counted up from the first without a gap."""
+    seeds = 1
+    while seeds < MOST_SEEDS:
+        more = resolve(study, scale, seeds + 1, fingerprint)
+        if not any(there(row.ids[-1]) for row in more):
+            break
+        rows, seeds = more, seeds + 1
+    return rows

@@ -1,0 +1,204 @@
+"""What a table will take: its runs, which are done, what the rest costs. Trains and fetches nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ablatable.config.schema import Experiment
+from ablatable.config.tree import leaves, value_at
+from ablatable.record.schema import Record
+from ablatable.record.store import Store
+from ablatable.study.estimate import Cost, Speed, cost_of, speed_for
+from ablatable.study.schema import RowRuns, Study
+from ablatable.study.status import STATES, RunState, states
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One row: what it changes at this scale, what one of its runs costs, and where its runs stand."""
+
+    row: str
+    group: str | None
+    changes: dict[str, Any]
+    cost: Cost
+    seconds: float
+    """Device time of one run: the mean of its finished runs, else FLOPs over the plan's speed."""
+    measured: bool
+    runs: tuple[RunState, ...]
+
+    @property
+    def unfinished(self) -> int:
+        """Runs still to be trained."""
+        return sum(run.state != "completed" for run in self.runs)
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over runs."""
+
+    runs: int
+    flops: float
+    seconds: float
+    disk_bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A table's runs and what they take. `provisional`: the corpus was never fetched, so ids may change."""
+
+    study: str
+    title: str
+    scale: str
+    baseline: str
+    seeds: int
+    vocabulary: int
+    rows: tuple[PlannedRow, ...]
+    speed: Speed
+    corpus: str
+    provisional: bool
+
+    @property
+    def distinct_runs(self) -> int:
+        """Runs with an id of their own; a run two tables share counts in both, and trains once."""
+        return len({run.id for row in self.rows for run in row.runs})
+
+    @property
+    def everything(self) -> Totals:
+        """All runs, finished or not."""
+        return _sum(self.rows, [len(row.runs) for row in self.rows])
+
+    @property
+    def to_do(self) -> Totals:
+        """The runs still to be trained."""
+        return _sum(self.rows, [row.unfinished for row in self.rows])
+
+
+def plan_study(
+    study: Study,
+    scale: str,
+    rows: Sequence[RowRuns],
+    store: Store,
+    *,
+    device: str | None = None,
+    baseline: str | None = None,
+    provisional: bool = False,
+) -> Plan:
+    """Price a study's resolved rows.
+
+    Args:
+        study: the table.
+        scale: name of the scale the rows were resolved at.
+        rows: from :func:`ablatable.study.resolve.resolve`.
+        store: where finished runs are looked for.
+        device: price with this device's stated speed (a key of `estimate.STATED_SPEEDS`).
+        baseline: name of the baseline where it isn't the study's own.
+        provisional: whether the corpus, and so the ids, are not yet known.
+
+    Raises:
+        InputError: a record is corrupted.
+    """
+    base = next(row.experiments[0] for row in rows if row.row == study.baseline_row)
+    standing = {run.id: run for run in states(rows, store)}
+    finished = _finished(store, standing.values())
+    speed = speed_for(base, scale, finished.values(), device)
+    return Plan(
+        study=study.name,
+        title=study.title,
+        scale=scale,
+        baseline=baseline or study.baseline,
+        seeds=len(rows[0].ids),
+        vocabulary=base.tokenizer.size,
+        rows=tuple(_planned(row, base, standing, finished, speed) for row in rows),
+        speed=speed,
+        corpus=base.data.corpus,
+        provisional=provisional,
+    )
+
+
+def _finished(store: Store, runs: Any) -> dict[str, Record]:
+    found = {run.id: store.read(run.id) for run in runs if run.state == "completed"}
+    return {id: record for id, record in found.items() if record is not None}
+
+
+def _planned(
+    row: RowRuns,
+    base: Experiment,
+    standing: dict[str, RunState],
+    finished: dict[str, Record],
+    speed: Speed,
+) -> PlannedRow:
+    cost = cost_of(row.experiments[0])
+    measured = [finished[id].device_seconds for id in row.ids if id in finished]
+    return PlannedRow(
+        row=row.row.name,
+        group=row.row.group,
+        changes=changes(base, row.experiments[0]),
+        cost=cost,
+        seconds=sum(measured) / len(measured) if measured else cost.flops / speed.flops_per_second,
+        measured=bool(measured),
+        runs=tuple(standing[id] for id in row.ids),
+    )
+
+
+def changes(base: Experiment, other: Experiment) -> dict[str, Any]:
+    """The settings in which an experiment differs from the baseline, by dotted path, seed aside."""
+    return {
+        path: value_at(other, path)
+        for path in leaves()
+        if path != "seed" and value_at(other, path) != value_at(base, path)
+    }
+
+
+def _sum(rows: Sequence[PlannedRow], counts: Sequence[int]) -> Totals:
+    pairs = list(zip(rows, counts, strict=True))
+    return Totals(
+        runs=sum(counts),
+        flops=sum(row.cost.flops * n for row, n in pairs),
+        seconds=sum(row.seconds * n for row, n in pairs),
+        disk_bytes=sum(row.cost.disk_bytes * n for row, n in pairs),
+    )
+
+
+def to_json(plan: Plan) -> dict[str, Any]:
+    """The plan as data for scripts: every count exact."""
+    return {
+        "study": plan.study,
+        "title": plan.title,
+        "scale": plan.scale,
+        "baseline": plan.baseline,
+        "seeds": plan.seeds,
+        "vocabulary": plan.vocabulary,
+        "corpus": plan.corpus,
+        "provisional": plan.provisional,
+        "speed": asdict(plan.speed),
+        "rows": [_row_json(row) for row in plan.rows],
+        "totals": {
+            "rows": len(plan.rows),
+            "distinct_runs": plan.distinct_runs,
+            "all": asdict(plan.everything),
+            "to_do": asdict(plan.to_do),
+            "states": _state_counts(plan.rows),
+        },
+    }
+
+
+def _row_json(row: PlannedRow) -> dict[str, Any]:
+    return {
+        "row": row.row,
+        "group": row.group,
+        "changes": row.changes,
+        **asdict(row.cost),
+        "seconds": row.seconds,
+        "seconds_measured": row.measured,
+        "runs": [
+            {"id": run.id, "seed": run.seed, "state": run.state, "cause": run.cause} for run in row.runs
+        ],
+    }
+
+
+def _state_counts(rows: Sequence[PlannedRow]) -> dict[str, int]:
+    found = Counter(run.state for row in rows for run in row.runs)
+    return {state: found[state] for state in STATES}

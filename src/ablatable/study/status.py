@@ -1,0 +1,89 @@
+"""Where every run of a table stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ablatable.record.store import State, Store
+from ablatable.study.schema import RowRuns, Study
+
+STATES: tuple[State, ...] = ("completed", "running", "failed", "pruned", "interrupted", "missing")
+"""In the order they are counted and listed."""
+
+
+@dataclass(frozen=True)
+class RunState:
+    """One run of a row: where it stands, and why it isn't finished."""
+
+    row: str
+    seed: int
+    id: str
+    state: State
+    cause: str | None
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """Every run of a table at one scale."""
+
+    study: str
+    scale: str
+    runs: tuple[RunState, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of runs in each state, states without runs included."""
+        found = Counter(run.state for run in self.runs)
+        return {state: found[state] for state in STATES}
+
+
+def states(rows: Sequence[RowRuns], store: Store) -> tuple[RunState, ...]:
+    """Where each run of these rows stands, row by row, seed by seed.
+
+    Raises:
+        InputError: a record is corrupted.
+    """
+    return tuple(
+        RunState(row.row.name, experiment.seed, id, *_standing(store, id))
+        for row in rows
+        for experiment, id in zip(row.experiments, row.ids, strict=True)
+    )
+
+
+def _standing(store: Store, id: str) -> tuple[State, str | None]:
+    status = store.status(id)
+    return status.state, status.cause
+
+
+def study_status(study: Study, scale: str, rows: Sequence[RowRuns], store: Store) -> StudyStatus:
+    """Gather the states of a study's runs."""
+    return StudyStatus(study.name, scale, states(rows, store))
+
+
+def to_json(status: StudyStatus) -> dict[str, Any]:
+    """The status as data for scripts."""
+    return {
+        "study": status.study,
+        "scale": status.scale,
+        "counts": status.counts,
+        "runs": [asdict(run) for run in status.runs],
+    }
+
+
+def to_text(status: StudyStatus) -> str:
+    """The status as a person reads it: the counts, then each run that isn't finished, with its cause."""
+    counts = ", ".join(f"{n} {state}" for state, n in status.counts.items() if n)
+    lines = [f"{status.study} at scale {status.scale}: {len(status.runs)} runs: {counts}"]
+    for state in STATES:
+        runs = [run for run in status.runs if run.state == state]
+        if runs:
+            lines.append(f"\n{state}")
+            lines += [f"  {run.id}  {run.row}, seed {run.seed}{_cause(run)}" for run in runs]
+    return "\n".join(lines)
+
+
+def _cause(run: RunState) -> str:
+    return f": {run.cause}" if run.cause and run.state in ("failed", "pruned", "interrupted") else ""
