@@ -9,8 +9,8 @@ It may be over sooner, when no live hypothesis can still win. A live hypothesis 
 only lose log-probability, and when it ends its score is at most s / lp, lp the greatest length penalty among
 the lengths at which it may still end: the longest for alpha > 0, the next for alpha < 0. A sentence stops
 once its best ended score is at least that bound for its best live hypothesis; on a tie the hypothesis that
-ended first stays. The result is the one of searching to the cap. Division by a positive number and log-softmax
-(never above 0) are monotone under rounding too, so the argument holds in floating point.
+ended first stays. The result is the one of searching to the cap. Division by a positive number is monotone
+under rounding and log-softmax never exceeds 0, so the argument holds in floating point too.
 
 The cap is a number of pieces, the end token not among them. A sentence where nothing has ended by then
 returns its best live hypothesis, flagged as unfinished.
@@ -58,15 +58,17 @@ def beam_search(
     Args:
         model: Called once per position for the whole batch.
         source: (B,S) int64, each row with its end token and padding 0.
-        caps: Most pieces in the output of each sentence, the end token not counted.
+        caps: Most pieces in the output of each sentence, the end token not counted; less where the model has
+            fewer positions.
         beam: K >= 1.
         penalty: Ranks hypotheses of different lengths.
 
     Returns:
         The best hypothesis of each row, in order.
     """
-    longest = max(caps) + 1
-    state = model.start(model.encode(source), longest)
+    state = model.start(model.encode(source), max(caps) + 1)
+    longest = min(max(caps) + 1, state.max_length)
+    caps = [min(cap, longest - 1) for cap in caps]
     search = _Search(caps, beam, penalty, source.device)
     tokens = torch.full((len(caps), 1), BOS, dtype=torch.long, device=source.device)
     for step in range(1, longest + 1):
@@ -200,7 +202,7 @@ class _Search:
 
     def last_tokens(self) -> Tensor:
         """What the model reads next, (B,K)."""
-        return self.tokens[:, :, self.step - 1]
+        return self.tokens[:, :, self.step - 1].contiguous()
 
     def results(self) -> list[Hypothesis]:
         """The best hypothesis of every sentence, in the order given."""

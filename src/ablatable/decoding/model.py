@@ -13,6 +13,11 @@ from torch import Tensor
 class SearchState(Protocol):
     """The cache of one batch, changed in place. What the source alone decides is held once per sentence."""
 
+    @property
+    def max_length(self) -> int:
+        """Most positions that can be decoded: as many as asked for, or fewer where the model has fewer."""
+        ...
+
     def widen(self, beams: int) -> object:
         """Copy the one hypothesis of every sentence to ``beams`` equal ones."""
         ...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import torch
@@ -22,9 +23,9 @@ NextLogProbs = Callable[[int, Prefix], "np.ndarray[tuple[int], np.dtype[np.float
 class TableState:
     """The cache is the whole token history of each hypothesis, so that a wrong reorder changes the result."""
 
-    def __init__(self, keys: list[int], room: int) -> None:
+    def __init__(self, keys: list[int], max_length: int) -> None:
         self.keys = keys
-        self.room = room
+        self.max_length = max_length
         self.history: list[list[Prefix]] = [[()] for _ in keys]
 
     def widen(self, beams: int) -> None:
@@ -48,6 +49,7 @@ class TableModel:
 
     next_log_probs: NextLogProbs
     training: bool = True
+    positions: int = 10_000
     fed: dict[int, int] = field(default_factory=dict)
     output_weight: Tensor = field(default_factory=lambda: torch.zeros(1, 1))
     modes: list[bool] = field(default_factory=list)
@@ -61,7 +63,7 @@ class TableModel:
         return source[:, 0].tolist()
 
     def start(self, memory: list[int], max_length: int) -> TableState:
-        return TableState(list(memory), max_length)
+        return TableState(list(memory), min(max_length, self.positions))
 
     def step(self, tokens: Tensor, state: TableState) -> Tensor:
         assert tokens.shape == (len(state.history), len(state.history[0]))
@@ -73,7 +75,7 @@ class TableModel:
         for key in state.keys:
             self.fed[key] = self.fed.get(key, 0) + 1
         assert all(prefix[0] == BOS and BOS not in prefix[1:] for beam in state.history for prefix in beam)
-        assert len(state.history[0][0]) <= state.room
+        assert len(state.history[0][0]) <= state.max_length
         table = [
             [self.next_log_probs(key, prefix[1:]) for prefix in beam]
             for key, beam in zip(state.keys, state.history, strict=True)
@@ -93,6 +95,7 @@ def distribution(eos: float, *pieces: float) -> np.ndarray[tuple[int], np.dtype[
 def random_table(seed: int, vocabulary: int, sharpness: float = 2.0) -> NextLogProbs:
     """A distribution over everything but pad and bos, drawn anew for each source and prefix."""
 
+    @cache
     def next_log_probs(key: int, prefix: Prefix) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         rng = np.random.default_rng([seed, key, *prefix])
         weights = np.exp(sharpness * rng.standard_normal(vocabulary))

@@ -112,7 +112,7 @@ def test_dec_06_a_sentence_is_the_same_alone_and_in_a_batch(beam):
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_dec_09_start_and_padding_never_come_out(beam):
-    """Even where the model thinks them likeliest; the state asserts that one start token is fed, and first."""
+    """Even where the model thinks them likeliest; the table model asserts that one start token is fed."""
 
     def table(_key, prefix):
         with np.errstate(divide="ignore"):
@@ -145,6 +145,17 @@ def test_the_cap_counts_pieces_not_the_end_token():
     assert (found.ids, found.finished) == ([A, A], False)
 
 
+def test_a_model_with_few_positions_shortens_the_cap():
+    """Learned positions end somewhere; the search ends there, flagged, instead of failing."""
+
+    def table(key, prefix):
+        return distribution(0.0, 0.7, 0.3)
+
+    model = TableModel(table, positions=4)
+    [found] = beam_search(model, torch.tensor([[A, EOS]]), [9], 2, LengthPenalty(0.6))
+    assert (found.ids, found.finished) == ([A, A, A], False)
+
+
 def test_scores_are_wide_whatever_the_logits():
     table = random_table(3, 6)
     model = TableModel(table)
@@ -166,7 +177,8 @@ penalties = st.builds(LengthPenalty, st.sampled_from([-1.0, 0.0, 0.6, 1.0, 2.5])
 @given(seed=st.integers(0, 10**6), cap=st.integers(0, 3), penalty=penalties)
 def test_a_wide_beam_is_exhaustive_search(seed, cap, penalty):
     table = random_table(seed, 6)
-    [found], _ = search(table, [A], [cap], 4**4, penalty)
+    every_hypothesis = sum(3**pieces for pieces in range(cap + 2))
+    [found], _ = search(table, [A], [cap], every_hypothesis, penalty)
     ids, score = best_ending(table, A, cap, penalty)
     assert found.ids == ids
     assert found.score == pytest.approx(score, abs=1e-9)
