@@ -1,0 +1,226 @@
+"""What a reader must know to trust or repeat a table, from its statistics to its provenance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from ablatable.config.dump import is_active
+from ablatable.config.load import load_experiment
+from ablatable.config.schema import Experiment
+from ablatable.config.tree import leaves, value_at
+from ablatable.record.schema import Record, Stamp
+from ablatable.report import rounding
+from ablatable.report.agreement import PAPER_BLEU_SPREAD
+from ablatable.report.cells import RowRecords, is_mixed
+from ablatable.report.layout import DELTA, PLUS_MINUS
+from ablatable.report.yardstick import why_mixed
+from ablatable.study.schema import Study
+
+
+def footnotes(study: Study, scale: str, rows: Sequence[RowRecords]) -> tuple[str, ...]:
+    """Every footnote, in the order: reading, statistics, conventions, scale and data, provenance."""
+    base = next(row for row in rows if row.row.name == study.baseline_row.name)
+    experiment = base.runs.experiments[0]
+    done = [record for row in rows for record in row.completed.values()]
+    return (
+        *([study.reading] if study.reading else []),
+        *_statistics(study, rows),
+        *_comparison(study),
+        *_mixed(study, rows),
+        *_measures(study, experiment, done),
+        *_training(experiment),
+        *_scale(study, scale, experiment),
+        *_data(experiment, done),
+        *_provenance(done),
+    )
+
+
+def _statistics(study: Study, rows: Sequence[RowRecords]) -> list[str]:
+    base = study.baseline_row.title
+    planned = max(len(row.records) for row in rows)
+    notes = [
+        f"n: completed runs of {planned} planned a row. Values are the mean over them {PLUS_MINUS} the sample "
+        f"standard deviation (n {rounding.MINUS} 1); a single run shows no {PLUS_MINUS}, and no claim rests on it. "
+        f"Blank settings equal those of {base}. {rounding.RULE}"
+    ]
+    if any(column.better is not None for column in study.columns):
+        notes.append(
+            f"Bold: best of its column, ties included. {DELTA}: difference to {base}; brackets hold its 95 % "
+            "interval (paired t over the seeds both rows have, else Welch's t), given from two runs a side on and "
+            "not corrected for the number of rows."
+        )
+    return notes
+
+
+def _comparison(study: Study) -> list[str]:
+    notes: list[str] = []
+    if any(column.reported is not None and column.better is not None for column in study.columns):
+        notes.append(
+            f"Sign: whether our difference to {study.baseline_row.title} points where the paper's does (same, "
+            "opposite). ~: no direction, because our interval contains 0 or the paper's own gap is at most "
+            f"{PAPER_BLEU_SPREAD} BLEU, the spread between runs of one model (other measures: one unit of the last "
+            "printed digit). In brackets: single runs, so whether ours is noise cannot be said."
+        )
+    if any(column.reported is not None for column in study.columns):
+        notes.append(
+            "The paper's values come from its own corpus, vocabulary, size and BLEU protocol (tokenised, compounds "
+            "split): compare directions, not levels."
+        )
+    return notes
+
+
+def _mixed(study: Study, rows: Sequence[RowRecords]) -> list[str]:
+    keys = {column.label: study.metric_key(column) for column in study.columns if column.metric is not None}
+    return [why_mixed(key, label) for label, key in keys.items() if is_mixed(key, rows)]
+
+
+def _measures(study: Study, experiment: Experiment, done: Sequence[Record]) -> list[str]:
+    shown = {column.metric for column in study.columns}
+    notes: list[str] = []
+    if shown & {"ppl", "nll"}:
+        what = "Perplexity: exp of the negative log-likelihood" if "ppl" in shown else "NLL: nats"
+        notes.append(
+            f"{what} per sub-word piece (end mark counted), unsmoothed; comparable within one vocabulary only."
+        )
+    if not shown & {"bleu", "bleu_paper", "chrf"}:
+        return notes
+    signatures = sorted({text for record in done for text in _signatures(study, record)})
+    measured = "; ".join(signatures) if signatures else "no run scored yet"
+    notes.append(
+        f"Translation scores ({study.split} split{_first_sentences(experiment)}, detokenised output, untouched "
+        f"references): {measured}. Search: {_search(experiment)}; {_checkpoint(experiment)}."
+    )
+    return notes
+
+
+def _signatures(study: Study, record: Record) -> Iterable[str]:
+    for column in study.columns:
+        metric = record.metrics.get(study.metric_key(column)) if column.is_score else None
+        if metric is not None and metric.signature is not None:
+            yield f"{column.label} {metric.signature}"
+        elif metric is not None and column.metric == "bleu" and record.stamp.bleu_signature is not None:
+            yield f"{column.label} {record.stamp.bleu_signature}"
+
+
+def _first_sentences(experiment: Experiment) -> str:
+    count = experiment.evaluate.sentences
+    return "" if count is None else f", first {count:,} sentences"
+
+
+def _search(experiment: Experiment) -> str:
+    decode = experiment.decode
+    cap = f"at most {decode.extra_tokens} pieces longer than the source"
+    if decode.beam == 1:
+        return f"greedy, {cap}"
+    counts = "counts" if decode.length_counts_eos else "does not count"
+    return (
+        f"beam {decode.beam}, length penalty ((5 + |Y|) / 6)^{decode.length_penalty} where |Y| {counts} the end "
+        f"mark, {cap}"
+    )
+
+
+def _checkpoint(experiment: Experiment) -> str:
+    if experiment.train.average_last > 1:
+        return f"average of the last {experiment.train.average_last} checkpoints"
+    return f"{experiment.evaluate.checkpoint} checkpoint, not averaged"
+
+
+def _training(experiment: Experiment) -> list[str]:
+    train = experiment.train
+    return [
+        f"Training: label smoothing {train.label_smoothing} as (1 {rounding.MINUS} a) y + a/K over all K classes, "
+        f"{train.updates:,} updates of {train.batch_tokens * train.accumulate:,} tokens a side, "
+        f"warm-up {train.warmup:,}, learning-rate factor {train.learning_rate_factor:g}, {train.precision}"
+        " (base row)."
+    ]
+
+
+def _scale(study: Study, scale: str, experiment: Experiment) -> list[str]:
+    original = load_experiment(study.baseline)
+    changed = [
+        f"{path}={rounding.setting(value_at(experiment, path))}"
+        for path, leaf in leaves().items()
+        if leaf.semantic and path != "seed" and is_active(experiment, path)
+        if value_at(experiment, path) != value_at(original, path)
+    ]
+    if not changed:
+        return [f"Scale {scale}: nothing is changed from experiments/{study.baseline}."]
+    note = f"Scale {scale} changes experiments/{study.baseline} to: {', '.join(changed)}."
+    rows = " Row names state the settings at full size; the setting columns state what ran."
+    return [note + rows if any(row.label is None and row.set for row in study.rows) else note]
+
+
+def _data(experiment: Experiment, done: Sequence[Record]) -> list[str]:
+    text = _fingerprints({record.stamp.corpus_fingerprint for record in done})
+    pieces = _fingerprints({record.stamp.tokenizer_fingerprint for record in done})
+    pairs = experiment.data.train_pairs
+    size = "all training pairs" if pairs is None else f"the first {pairs:,} training pairs"
+    tokenizer = experiment.tokenizer
+    return [
+        f"Corpus {experiment.data.corpus}{text}, {size}; {tokenizer.sharing} {tokenizer.kind} vocabulary of "
+        f"{tokenizer.size:,}{pieces} (base row)."
+    ]
+
+
+def _fingerprints(found: set[str]) -> str:
+    """At most three: a study that varies its data has one a row, and the records keep them all."""
+    shown = sorted(found)[:3]
+    more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
+    return f" (fingerprint {', '.join(shown)}{more})" if shown else ""
+
+
+def _provenance(done: Sequence[Record]) -> list[str]:
+    if not done:
+        return ["No run has completed yet."]
+    stamps = [record.stamp for record in done]
+    hours = sum(record.device_seconds for record in done) / 3600
+    digests = Counter(stamp.code_digest for stamp in stamps)
+    code = f"code {_counted(digests)}, commit {_several({_commit(stamp) for stamp in stamps})}"
+    warning = " Rows were trained by different versions of the code." if len(digests) > 1 else ""
+    loose = (
+        "" if all(stamp.deterministic for stamp in stamps) else " Not every run is repeatable bit for bit."
+    )
+    return [
+        f"{len(done)} run{'s' if len(done) > 1 else ''}, {hours:.2f} device-hours, "
+        f"{sum(record.flops for record in done):.2e} FLOPs. "
+        f"Trained by {code}.{warning}{loose}",
+        f"Machine: {_several({_machine(stamp) for stamp in stamps})}. "
+        f"Software: {_several({_software(stamp) for stamp in stamps})}.",
+    ]
+
+
+def _commit(stamp: Stamp) -> str:
+    if stamp.git_commit is None:
+        return "unknown (no git checkout)"
+    changed = f" with local changes {stamp.git_dirty_digest}" if stamp.git_dirty_digest is not None else ""
+    return stamp.git_commit[:12] + changed
+
+
+def _machine(stamp: Stamp) -> str:
+    hardware = stamp.hardware
+    gpus = f", {', '.join(hardware.gpus)}" if hardware.gpus else ""
+    gibibytes = hardware.memory_bytes / 2**30
+    return (
+        f"{hardware.cpu}, {hardware.cores} cores, {gibibytes:.0f} GiB{gpus}; a run on {stamp.devices} "
+        f"device{'s' if stamp.devices > 1 else ''}, {stamp.threads} thread{'s' if stamp.threads > 1 else ''}"
+    )
+
+
+def _software(stamp: Stamp) -> str:
+    named = [
+        name
+        for name in ("torch", "pytorch-lightning", "sentencepiece", "sacrebleu")
+        if name in stamp.packages
+    ]
+    versions = ", ".join(f"{name} {stamp.packages[name]}" for name in named)
+    return f"Python {stamp.python}{', ' if versions else ''}{versions}"
+
+
+def _several(texts: set[str]) -> str:
+    return "; ".join(sorted(texts))
+
+
+def _counted(counts: Counter[str]) -> str:
+    if len(counts) == 1:
+        return next(iter(counts))
+    return "; ".join(f"{text} ({count} runs)" for text, count in sorted(counts.items()))

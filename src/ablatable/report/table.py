@@ -1,0 +1,106 @@
+"""From a study, its rows' runs and the records to a finished table (pure data, no clock, no disk)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from ablatable.config.tree import value_at
+from ablatable.record.schema import Record
+from ablatable.report import rounding
+from ablatable.report.cells import RowRecords, metric_cells
+from ablatable.report.footnotes import footnotes
+from ablatable.report.model import Block, MetricCell, MetricColumn, SettingColumn, Table, TableRow
+from ablatable.report.notes import Notes, row_notes
+from ablatable.study.schema import Column, RowRuns, Study
+
+FACTS = ("parameters", "flops", "updates")
+"""Metrics that follow from the settings alone."""
+
+
+def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record], scale: str) -> Table:
+    """Make the table of a study.
+
+    Args:
+        study: rows, columns and the paper's values.
+        rows: the study's rows resolved at the scale, one run a seed each; the base row is moved to the top.
+        records: any records; those of other runs are ignored. A run without one is a hole.
+        scale: the scale's name, for the title and the footnotes.
+    """
+    by_id = {record.id: record for record in records}
+    joined = [
+        RowRecords(runs, {seed: by_id.get(id) for seed, id in zip(runs.seeds, runs.ids, strict=True)})
+        for runs in sorted(rows, key=lambda runs: runs.row.name != study.baseline_row.name)
+    ]
+    columns = [column for column in study.columns if column.metric is not None]
+    cells = [metric_cells(study, column, joined) for column in columns]
+    notes = Notes()
+    finished = [
+        _row(study, row, joined[0], tuple(column[i] for column in cells), notes)
+        for i, row in enumerate(joined)
+    ]
+    return Table(
+        name=study.name,
+        scale=scale,
+        title=study.title,
+        question=study.question,
+        source=study.source,
+        settings=tuple(SettingColumn(c.label, c.path) for c in study.columns if c.path is not None),
+        metrics=tuple(_metric_column(study, column) for column in columns),
+        blocks=_blocks(study, joined, finished),
+        notes=notes.listed,
+        footnotes=footnotes(study, scale, joined),
+    )
+
+
+def _metric_column(study: Study, column: Column) -> MetricColumn:
+    return MetricColumn(
+        label=column.label,
+        key=study.metric_key(column),
+        digits=column.digits,
+        better=column.better,
+        has_paper=column.reported is not None and any(column.reported in row.reported for row in study.rows),
+        is_fact=column.metric in FACTS,
+    )
+
+
+def _row(
+    study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCell, ...], notes: Notes
+) -> TableRow:
+    full = _settings(study, row)
+    same_as_base = _settings(study, base)
+    return TableRow(
+        name=row.row.name,
+        title=row.row.title,
+        is_base=row is base,
+        settings=tuple(
+            None if row is not base and own == other else own
+            for own, other in zip(full, same_as_base, strict=True)
+        ),
+        full_settings=full,
+        cells=cells,
+        done=len(row.completed),
+        planned=len(row.records),
+        markers=tuple(notes.marker(text) for text in row_notes(study, row)),
+        ids=row.runs.ids,
+    )
+
+
+def _settings(study: Study, row: RowRecords) -> tuple[str, ...]:
+    experiment = row.runs.experiments[0]
+    return tuple(
+        rounding.setting(value_at(experiment, column.path))
+        for column in study.columns
+        if column.path is not None
+    )
+
+
+def _blocks(study: Study, joined: Sequence[RowRecords], rows: Sequence[TableRow]) -> tuple[Block, ...]:
+    """Neighbours of one group stand together; a row outside any group stands alone."""
+    labels = {group.id: group.label for group in study.groups}
+    pairs = list(zip(joined, rows, strict=True))
+    keys = [row.row.group or f"\0{i}" for i, (row, _) in enumerate(pairs)]
+    found: list[Block] = []
+    for key, members in groupby(range(len(pairs)), key=lambda i: keys[i]):
+        found.append(Block(labels.get(key, ""), tuple(rows[i] for i in members)))
+    return tuple(found)
