@@ -15,7 +15,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -161,7 +161,7 @@ def _accelerators() -> Iterator[Finding]:
         return
     for index in range(count):
         name = torch.cuda.get_device_name(index)
-        memory: int = torch.cuda.get_device_properties(index).total_memory
+        memory = cast("int", torch.cuda.get_device_properties(index).total_memory)
         bf16 = torch.cuda.get_device_capability(index) >= (8, 0) or torch.version.hip is not None
         yield Finding(
             f"cuda:{index}",
