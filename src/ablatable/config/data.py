@@ -68,6 +68,12 @@ class Data:
     files_target_valid: Annotated[str | None, Field(description="Target side, development."), _FILES, Operational()] = None
     files_source_test: Annotated[str | None, Field(description="Source side, test."), _FILES, Operational()] = None
     files_target_test: Annotated[str | None, Field(description="Target side, test."), _FILES, Operational()] = None
+    files_overlap: Annotated[
+        Literal["refuse", "allow"],
+        Field(description="What to do when held-out pairs are also in training: refuse, or count and report."),
+        _FILES,
+        Operational(),
+    ] = "refuse"
 
     @model_validator(mode="after")
     def _files_named(self) -> Data:

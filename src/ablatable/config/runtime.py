@@ -19,9 +19,10 @@ class Runtime:
     ] = "auto"
     devices: Annotated[int, Field(ge=1, le=1024, description="Devices of one run (DDP above one); a batch is split over them.")] = 1
     threads: Annotated[int, Field(ge=1, le=1024, description="CPU threads of one run.")] = 1
-    micro_tokens: Annotated[
-        int | None, Field(ge=8, description="Split each batch so that a pass holds at most so many tokens a side; null: whole.")
-    ] = None
+    micro_batches: Annotated[
+        int,
+        Field(ge=1, le=1024, description="Passes each batch is split into, to save memory; the update stays the same."),
+    ] = 1
     save_seconds: Annotated[float, Field(gt=0, description="Seconds between resumable checkpoints.")] = 60.0
     keep_checkpoints: Annotated[
         bool, Field(description="Keep the training state of a finished run; the evaluated weights are always kept.")

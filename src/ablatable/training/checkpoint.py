@@ -1,0 +1,99 @@
+"""Checkpoints on disk: resumable state, best weights, and the average that is evaluated.
+
+``checkpoints/last.ckpt`` is Lightning's format and everything that resuming needs. ``best.pt``, ``average-<update>.pt``
+and ``evaluated.pt`` hold weights only. Every file appears whole or not at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ablatable.errors import InputError
+from ablatable.record.files import disk_errors
+
+Weights = dict[str, Tensor]
+
+
+class Checkpoints:
+    """The ``checkpoints`` folder of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.last = folder / "last.ckpt"
+        self.best = folder / "best.pt"
+        self.evaluated = folder / "evaluated.pt"
+
+    def numbered(self) -> list[Path]:
+        """The weights kept for averaging, oldest update first (by number, not by name or time)."""
+        found = [(int(match[1]), path) for path in self.folder.glob("average-*.pt") if (match := _numbered(path))]
+        return [path for _, path in sorted(found)]
+
+    def keep_for_average(self, weights: Weights, update: int, last: int) -> None:
+        """Write the weights of this update and drop those older than the last so many."""
+        save_weights(self.folder / f"average-{update}.pt", weights)
+        for path in self.numbered()[:-last]:
+            path.unlink()
+
+    def clean(self, keep_state: bool) -> None:
+        """Retention of a finished run: the training state and the averaged parts go unless asked for."""
+        if keep_state:
+            return
+        for path in [self.last, *self.numbered()]:
+            path.unlink(missing_ok=True)
+
+
+def _numbered(path: Path) -> re.Match[str] | None:
+    return re.fullmatch(r"average-(\d+)\.pt", path.name)
+
+
+def save_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write weights in float32 on the CPU."""
+    plain = {name: tensor.detach().to("cpu", torch.float32).clone() for name, tensor in weights.items()}
+    atomically(path, lambda partial: torch.save(plain, partial))
+
+
+def atomically(path: Path, write: Callable[[Path], Any]) -> None:
+    """Let ``write`` fill a temporary file, put it on the disk and rename it over ``path``.
+
+    Raises:
+        RunFailed: the disk is full.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    with disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(partial)
+        with partial.open("rb") as file:
+            os.fsync(file.fileno())
+        partial.replace(path)
+
+
+def load_weights(path: Path) -> Weights:
+    """Read weights.
+
+    Raises:
+        InputError: missing or damaged file.
+    """
+    if not path.is_file():
+        raise InputError(f"{path} is missing: the run has no such checkpoint; run it again or name another run")
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({type(error).__name__}); delete the run's folder and run it again") from error
+
+
+def average(paths: Sequence[Path]) -> Weights:
+    """Mean of checkpoints, accumulated in float64, each name on its own so that tied names are not added twice."""
+    if not paths:
+        raise InputError("no checkpoints to average; lower train.average_every below train.updates")
+    total = {name: tensor.double() for name, tensor in load_weights(paths[0]).items()}
+    for path in paths[1:]:
+        for name, tensor in load_weights(path).items():
+            total[name] = total[name] + tensor.double()
+    return {name: (tensor / len(paths)).float() for name, tensor in total.items()}

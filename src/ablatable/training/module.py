@@ -1,0 +1,105 @@
+"""The LightningModule: forward, token-normalised loss, Adam with the paper's schedule (section 5.3)."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, cast
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor
+
+from ablatable.config.schema import Experiment
+from ablatable.data.collate import Batch
+from ablatable.nn.transformer import Transformer
+from ablatable.training.loss import LossSums, token_losses
+from ablatable.training.progress import Progress
+from ablatable.training.schedule import learning_rate
+from ablatable.training.stream import MicroBatch
+
+
+class Diverged(Exception):
+    """The loss stopped being a finite number; the message is the run's cause of failure."""
+
+
+class TranslationModule(pl.LightningModule):
+    """Trains one model. Metrics gather in tensors and are read once per report, never by per-step ``self.log``."""
+
+    def __init__(self, model: Transformer, experiment: Experiment) -> None:
+        super().__init__()
+        self.model = model
+        self.experiment = experiment
+        self.progress = Progress()
+        self.rank_weight = 1.0
+        """Undoes DDP's averaging over ranks and Lightning's over passes: the loss is normalised by tokens already."""
+        self._sums: list[Tensor] = []
+        self._tokens = 0
+
+    def losses(self, batch: Batch, smoothing: float) -> LossSums:
+        """Loss sums of one batch; padding positions never reach the output projection."""
+        memory = self.model.encode(batch.source)
+        hidden = self.model.decode(batch.target_input, memory)
+        real = batch.target_output != 0
+        return token_losses(hidden[real], self.model.output_weight, batch.target_output[real], smoothing)
+
+    def training_step(self, item: MicroBatch, batch_idx: int) -> Tensor:
+        """One pass of one device; Lightning adds up the passes of an update."""
+        torch.manual_seed(noise_seed(self.experiment.seed, item.update, item.part, self.global_rank))
+        sums = self.losses(item.batch, self.experiment.train.label_smoothing)
+        self._sums.append(torch.stack([sums.smoothed.detach(), sums.nll]))
+        self._tokens += sums.tokens
+        if item.part == item.passes - 1:
+            self.progress.update = item.update
+            self.progress.source_tokens += item.update_source_tokens
+            self.progress.target_tokens += item.update_tokens
+        return sums.smoothed * (self.rank_weight / item.update_tokens)
+
+    def take_sums(self) -> tuple[float, float, int]:
+        """Smoothed loss sum, NLL sum (nats) and tokens of this rank since the last call.
+
+        Raises:
+            Diverged: the loss is not finite.
+        """
+        if not self._sums:
+            return 0.0, 0.0, 0
+        smoothed, nll = cast(list[float], torch.stack(self._sums).double().sum(dim=0).tolist())
+        tokens = self._tokens
+        self._sums, self._tokens = [], 0
+        if not (abs(smoothed) < float("inf") and abs(nll) < float("inf")):
+            raise Diverged(
+                f"the training loss was not finite at or before update {self.progress.update}; "
+                "lower train.learning_rate_factor or raise train.warmup"
+            )
+        return smoothed, nll, tokens
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam with the paper's betas and epsilon."""
+        train = self.experiment.train
+        return torch.optim.Adam(
+            self.model.parameters(),
+            lr=learning_rate(1, train, self.experiment.model.d_model),
+            betas=(train.beta1, train.beta2),
+            eps=train.adam_epsilon,
+            fused=True,
+        )
+
+    def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
+        """Set the rate of the update that is about to happen, then make it."""
+        rate = learning_rate(self.trainer.global_step + 1, self.experiment.train, self.experiment.model.d_model)
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+        optimizer.step(closure=optimizer_closure)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Add the counters."""
+        checkpoint["progress"] = self.progress.state()
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Take the counters back."""
+        self.progress = Progress.restored(checkpoint["progress"])
+
+
+def noise_seed(seed: int, update: int, part: int, rank: int) -> int:
+    """Seed of the dropout masks of one pass: paired rows share their noise, and a resumed run repeats it."""
+    text = f"noise:{seed}:{update}:{part}:{rank}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little") >> 1

@@ -1,0 +1,202 @@
+"""One run from job to record: prepare, train or resume, decode, score, write."""
+
+from __future__ import annotations
+
+import random
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from ablatable.config.dump import to_dict, to_yaml
+from ablatable.config.schema import Experiment
+from ablatable.data.dataset import Dataset, prepare
+from ablatable.errors import InputError
+from ablatable.nn.build import build_model
+from ablatable.nn.cost import training_flops
+from ablatable.nn.transformer import Transformer
+from ablatable.record.events import EventWriter
+from ablatable.record.files import write_atomic
+from ablatable.record.job import Job
+from ablatable.record.schema import Labels, Metric, Record, Status
+from ablatable.record.stamp import collect, utc_now
+from ablatable.record.store import Store
+from ablatable.training.checkpoint import Checkpoints, average, load_weights, save_weights
+from ablatable.training.final import evaluate_split
+from ablatable.training.fit import device_kind, fit, saved_progress
+from ablatable.training.mirror import check_tracking, open_mirror
+from ablatable.training.module import Diverged
+from ablatable.training.progress import Progress
+
+
+def prepare_data(experiments: Sequence[Experiment], cache: Path) -> None:
+    """Fetch, tokenise and pack what these experiments read, so that runs started together find it ready.
+
+    Raises:
+        InputError: a corpus that cannot be had, or a setting its text does not allow.
+    """
+    for experiment in experiments:
+        _check_lengths(experiment, prepare(experiment, cache))
+
+
+def execute(job: Job) -> Record:
+    """Do one run, or finish it where it was stopped; return its record.
+
+    Raises:
+        InputError: the data or the settings do not allow this run; nothing is recorded.
+        RunFailed: another process has this run, or the disk is full.
+    """
+    store = Store(job.folder.parent)
+    with store.lock(job.id):
+        found = store.read(job.id)
+        if found is not None and found.status == "completed":
+            return found
+        check_tracking(job.experiment.tracking.wandb)
+        return _execute(job, store)
+
+
+def _execute(job: Job, store: Store) -> Record:
+    experiment = job.experiment
+    started = utc_now()
+    clock = time.monotonic()
+    torch.set_num_threads(experiment.runtime.threads)
+    random.seed(experiment.seed)
+    np.random.seed(experiment.seed)
+    dataset = prepare(experiment, job.cache)
+    _check_lengths(experiment, dataset)
+    _start(job)
+    mirror = open_mirror(job)
+    record: Record | None = None
+    try:
+        record = _train_and_score(job, dataset, started, clock)
+        store.write_record(record)
+    finally:
+        mirror.close(record)
+    if record.status == "completed":
+        Checkpoints(job.folder / "checkpoints").clean(experiment.runtime.keep_checkpoints)
+    return record
+
+
+def _check_lengths(experiment: Experiment, dataset: Dataset) -> None:
+    if experiment.model.position != "learned":
+        return
+    longest = max(dataset.max_source_length, dataset.max_target_length) + 1
+    room = experiment.model.position_max
+    if longest > room:
+        raise InputError(
+            f"model.position_max={room} is shorter than the longest sentence of {experiment.data.corpus}, "
+            f"{longest} pieces with its end mark; raise model.position_max"
+        )
+
+
+def _start(job: Job) -> None:
+    write_atomic(job.folder / "config.yaml", to_yaml(job.experiment))
+    progress = saved_progress(Checkpoints(job.folder / "checkpoints"))
+    with EventWriter(job.folder / "events.jsonl") as events:
+        if progress is None:
+            events.write("start", updates=job.experiment.train.updates)
+        else:
+            events.write("resume", update=progress.update)
+
+
+def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> Record:
+    checkpoints = Checkpoints(job.folder / "checkpoints")
+    before = saved_progress(checkpoints) or Progress()
+    try:
+        progress = fit(job, dataset)
+    except Diverged as error:
+        cause = str(error)
+        _finish(job, "failed", cause)
+        progress = saved_progress(checkpoints) or Progress()
+        return _record(job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock)
+    model = evaluated_model(job.experiment, dataset, checkpoints)
+    device = torch.device(device_kind(job.experiment))
+    metrics: dict[str, Metric] = {}
+    for split in job.experiment.evaluate.splits:
+        metrics |= evaluate_split(job, dataset, model.to(device), split)
+    _finish(job, "completed", None)
+    return _record(
+        job, dataset, "completed", None, metrics, progress, started, before.seconds + time.monotonic() - clock
+    )
+
+
+def evaluated_model(experiment: Experiment, dataset: Dataset, checkpoints: Checkpoints) -> Transformer:
+    """The model that is scored: last, best or averaged weights, also written to ``evaluated.pt``."""
+    model = build_model(
+        experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed
+    )
+    if not checkpoints.evaluated.is_file():
+        save_weights(checkpoints.evaluated, _chosen_weights(experiment, checkpoints))
+    model.load_state_dict(load_weights(checkpoints.evaluated))
+    return model.eval()
+
+
+def _chosen_weights(experiment: Experiment, checkpoints: Checkpoints) -> dict[str, torch.Tensor]:
+    if experiment.evaluate.checkpoint == "best":
+        return load_weights(checkpoints.best)
+    if experiment.train.average_last > 1:
+        return average(checkpoints.numbered())
+    state = torch.load(checkpoints.last, map_location="cpu", weights_only=False)["state_dict"]
+    return {name.removeprefix("model."): tensor for name, tensor in state.items()}
+
+
+def _finish(job: Job, status: str, cause: str | None) -> None:
+    with EventWriter(job.folder / "events.jsonl") as events:
+        events.write("finish", status=status, cause=cause)
+
+
+def _record(
+    job: Job,
+    dataset: Dataset,
+    status: Status,
+    cause: str | None,
+    metrics: dict[str, Metric],
+    progress: Progress,
+    started: str,
+    wall_seconds: float,
+) -> Record:
+    experiment = job.experiment
+    kind = device_kind(experiment)
+    model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
+    bleu = next((metric.signature for name, metric in metrics.items() if name.endswith(".bleu")), None)
+    return Record(
+        id=job.id,
+        labels=Labels(job.labels.study, job.labels.row, job.labels.scale),
+        seed=experiment.seed,
+        config=to_dict(experiment),
+        status=status,
+        cause=cause,
+        metrics=metrics,
+        curve=progress.curve,
+        parameters=sum(parameter.numel() for parameter in model.parameters()),
+        source_tokens=progress.source_tokens,
+        target_tokens=progress.target_tokens,
+        updates=progress.update,
+        flops=training_flops(
+            experiment.model, dataset.target_tokenizer.size, progress.source_tokens, progress.target_tokens
+        ),
+        wall_seconds=round(wall_seconds, 3),
+        device_seconds=round(wall_seconds * experiment.runtime.devices, 3),
+        peak_memory_bytes=_peak_memory(kind),
+        stamp=collect(
+            threads=experiment.runtime.threads,
+            devices=experiment.runtime.devices,
+            corpus=experiment.data.corpus,
+            corpus_fingerprint=dataset.corpus.fingerprint,
+            tokenizer_fingerprint=dataset.tokenizer_fingerprint,
+            bleu_signature=bleu,
+            deterministic=kind == "cpu" and experiment.train.max_minutes is None,
+            started=started,
+        ),
+    )
+
+
+def _peak_memory(kind: str) -> int:
+    if kind == "cuda":
+        return int(torch.cuda.max_memory_allocated())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

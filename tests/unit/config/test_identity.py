@@ -1,0 +1,99 @@
+"""What is and what is not the same run."""
+
+import hashlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ablatable.config.dump import from_dict, is_active, to_dict, to_yaml
+from ablatable.config.identity import meaning, run_id
+from ablatable.config.load import load_experiment
+from ablatable.config.schema import OPERATIONAL_SECTIONS, Experiment
+from ablatable.config.tree import leaves, value_at
+from ablatable.config.yaml_file import parse_scalar
+
+
+def test_the_papers_base_says_nothing() -> None:
+    assert meaning(Experiment()) == {}
+    canonical = json.dumps(
+        {"version": 1, "seed": 1, "corpus": "abc", "settings": {}}, sort_keys=True, separators=(",", ":")
+    )
+    assert run_id(Experiment(), "abc") == hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def test_a_derived_width_and_the_same_number_are_one_meaning() -> None:
+    derived = load_experiment("base", ["model.heads=4"])
+    spelled = load_experiment("base", ["model.heads=4", "model.d_k=128", "model.d_v=128"])
+    assert run_id(derived, "c") == run_id(spelled, "c")
+    assert run_id(derived, "c") != run_id(load_experiment("base", ["model.heads=4", "model.d_k=64"]), "c")
+
+
+def test_seed_and_corpus_are_part_of_it() -> None:
+    base = Experiment()
+    ids = {run_id(base, "a"), run_id(base, "b"), run_id(base, None), run_id(load_experiment("base", ["seed=2"]), "a")}
+    assert len(ids) == 4
+
+
+def test_how_to_run_is_not() -> None:
+    words = ["runtime.devices=4", "runtime.threads=2", "tracking.wandb=off", "tracking.project=mine", "runtime.micro_batches=3"]
+    assert run_id(load_experiment("base", words), "c") == run_id(Experiment(), "c")
+
+
+def test_a_switched_off_default_adds_nothing() -> None:
+    learned = load_experiment("base", ["model.position=learned"])
+    assert meaning(learned) == {"model.position": "learned"}
+
+
+@pytest.mark.parametrize("path", [path for path, known in leaves().items() if known.axis is not None and known.axis.values])
+def test_every_choice_changes_the_identity(path: str) -> None:
+    """Generated from the axes: a value other than the default is another run."""
+    known = leaves()[path]
+    assert known.axis is not None
+    for value in known.axis.values:
+        words = [f"{path}={json.dumps(value) if not isinstance(value, str) else value}"]
+        if known.needs is not None and not is_active(Experiment(), path):
+            words.append(f"{known.needs.path}={known.needs.one_of[0] if known.needs.one_of else int(known.needs.above or 0) + 1}")
+        if path == "tokenizer.sharing":
+            words.append("model.tying=decoder")
+        experiment = load_experiment("base", words)
+        same = value == known.default or (path in ("model.d_k", "model.d_v") and value == 64)
+        needed = load_experiment("base", words[1:])
+        assert (run_id(experiment, "c") == run_id(needed, "c")) == same
+
+
+def test_operational_sections_hold_no_axis() -> None:
+    for path, known in leaves().items():
+        if path.split(".")[0] in OPERATIONAL_SECTIONS:
+            assert known.axis is None
+            assert not known.semantic
+
+
+def test_every_leaf_is_described() -> None:
+    assert [path for path, known in leaves().items() if not known.description] == []
+
+
+@given(
+    heads=st.sampled_from([1, 2, 4, 8, 16]),
+    dropout=st.floats(0, 0.9),
+    position=st.sampled_from(["sinusoidal", "learned", "none"]),
+    beam=st.integers(1, 8),
+    pairs=st.none() | st.integers(1, 10**6),
+)
+def test_dump_and_load_round_trip(heads: int, dropout: float, position: str, beam: int, pairs: int | None) -> None:
+    words = [f"model.heads={heads}", f"model.dropout={dropout!r}", f"model.position={position}", f"decode.beam={beam}"]
+    if pairs is not None:
+        words.append(f"data.train_pairs={pairs}")
+    experiment = load_experiment("base", words)
+    again = from_dict(to_dict(experiment))
+    assert again == experiment
+    assert from_dict(parse_scalar(to_yaml(experiment), "yaml")) == experiment
+    assert run_id(again, "c") == run_id(experiment, "c")
+
+
+def test_the_resolved_tree_echoes_what_was_asked() -> None:
+    """SWP-12: a value that is asked for reaches the run."""
+    experiment = load_experiment("base", ["train.warmup=123", "model.tying=none"])
+    assert value_at(experiment, "train.warmup") == 123
+    assert to_dict(experiment)["model"]["tying"] == "none"
