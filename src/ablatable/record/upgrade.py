@@ -45,6 +45,6 @@ def upgraded_json(text: bytes) -> bytes | None:
     content: Any = json.loads(text)
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
-    if content.get("schema_version") == SCHEMA_VERSION:  # pyright: ignore[reportUnknownMemberType] (untyped JSON)
+    if content.get("schema_version") == SCHEMA_VERSION:
         return None
     return json.dumps(upgraded(content)).encode()  # pyright: ignore[reportUnknownArgumentType] (untyped JSON)

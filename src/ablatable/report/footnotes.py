@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+
 from ablatable.config.dump import is_active
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import Experiment
@@ -39,15 +40,16 @@ def _statistics(study: Study, rows: Sequence[RowRecords]) -> list[str]:
     base = study.baseline_row.title
     planned = max(len(row.records) for row in rows)
     notes = [
-        f"n: completed runs of {planned} planned a row. Values are the mean over them {PLUS_MINUS} the sample "
-        f"standard deviation (n {rounding.MINUS} 1); a single run shows no {PLUS_MINUS}, and no claim rests on it. "
+        f"n: completed runs of {planned} planned a row. Values are the mean over them {PLUS_MINUS} the "
+        f"sample standard deviation (n {rounding.MINUS} 1); a single run shows no {PLUS_MINUS}, and no claim "
+        "rests on it. "
         f"Blank settings equal those of {base}. {rounding.RULE}"
     ]
     if any(column.better is not None for column in study.columns):
         notes.append(
             f"Bold: best of its column, ties included. {DELTA}: difference to {base}; brackets hold its 95 % "
-            "interval (paired t over the seeds both rows have, else Welch's t), given from two runs a side on and "
-            "not corrected for the number of rows."
+            "interval (paired t over the seeds both rows have, else Welch's t), given from two runs a side "
+            "on and not corrected for the number of rows."
         )
     return notes
 
@@ -56,15 +58,15 @@ def _comparison(study: Study) -> list[str]:
     notes: list[str] = []
     if any(column.reported is not None and column.better is not None for column in study.columns):
         notes.append(
-            f"Sign: whether our difference to {study.baseline_row.title} points where the paper's does (same, "
-            "opposite). ~: no direction, because our interval contains 0 or the paper's own gap is at most "
-            f"{PAPER_BLEU_SPREAD} BLEU, the spread between runs of one model (other measures: one unit of the last "
-            "printed digit). In brackets: single runs, so whether ours is noise cannot be said."
+            f"Sign: whether our difference to {study.baseline_row.title} points where the paper's does "
+            "(same, opposite). ~: no direction, because our interval contains 0 or the paper's own gap is at "
+            f"most {PAPER_BLEU_SPREAD} BLEU, the spread between runs of one model (other measures: one unit "
+            "of the last printed digit). In brackets: single runs, so whether ours is noise cannot be said."
         )
     if any(column.reported is not None for column in study.columns):
         notes.append(
-            "The paper's values come from its own corpus, vocabulary, size and BLEU protocol (tokenised, compounds "
-            "split): compare directions, not levels."
+            "The paper's values come from its own corpus, vocabulary, size and BLEU protocol (tokenised, "
+            "compounds split): compare directions, not levels."
         )
     return notes
 
@@ -79,16 +81,14 @@ def _measures(study: Study, experiment: Experiment, done: Sequence[Record]) -> l
     notes: list[str] = []
     if shown & {"ppl", "nll"}:
         what = "Perplexity: exp of the negative log-likelihood" if "ppl" in shown else "NLL: nats"
-        notes.append(
-            f"{what} per sub-word piece (end mark counted), unsmoothed; comparable within one vocabulary only."
-        )
+        notes.append(f"{what} per sub-word piece, end mark counted, unsmoothed; one vocabulary only.")
     if not shown & {"bleu", "bleu_paper", "chrf"}:
         return notes
     signatures = sorted({text for record in done for text in _signatures(study, record)})
     measured = "; ".join(signatures) if signatures else "no run scored yet"
     notes.append(
-        f"Translation scores ({study.split} split{_first_sentences(experiment)}, detokenised output, untouched "
-        f"references): {measured}. Search: {_search(experiment)}; {_checkpoint(experiment)}."
+        f"Translation scores ({study.split} split{_first_sentences(experiment)}, detokenised output, "
+        f"untouched references): {measured}. Search: {_search(experiment)}; {_checkpoint(experiment)}."
     )
     return notes
 
@@ -114,8 +114,8 @@ def _search(experiment: Experiment) -> str:
         return f"greedy, {cap}"
     counts = "counts" if decode.length_counts_eos else "does not count"
     return (
-        f"beam {decode.beam}, length penalty ((5 + |Y|) / 6)^{decode.length_penalty} where |Y| {counts} the end "
-        f"mark, {cap}"
+        f"beam {decode.beam}, length penalty ((5 + |Y|) / 6)^{decode.length_penalty} where |Y| {counts} "
+        f"the end mark, {cap}"
     )
 
 
@@ -128,10 +128,9 @@ def _checkpoint(experiment: Experiment) -> str:
 def _training(experiment: Experiment) -> list[str]:
     train = experiment.train
     return [
-        f"Training: label smoothing {train.label_smoothing} as (1 {rounding.MINUS} a) y + a/K over all K classes, "
-        f"{train.updates:,} updates of {train.batch_tokens * train.accumulate:,} tokens a side, "
-        f"warm-up {train.warmup:,}, learning-rate factor {train.learning_rate_factor:g}, {train.precision}"
-        " (base row)."
+        f"Training of the base row: label smoothing {train.label_smoothing} as "
+        f"(1 {rounding.MINUS} a) y + a/K over all K classes, {train.updates:,} updates of {train.batch_tokens * train.accumulate:,} tokens a side, "
+        f"warm-up {train.warmup:,}, learning-rate factor {train.learning_rate_factor:g}, {train.precision}."
     ]
 
 
@@ -140,8 +139,10 @@ def _scale(study: Study, scale: str, experiment: Experiment) -> list[str]:
     changed = [
         f"{path}={rounding.setting(value_at(experiment, path))}"
         for path, leaf in leaves().items()
-        if leaf.semantic and path != "seed" and is_active(experiment, path)
-        if value_at(experiment, path) != value_at(original, path)
+        if leaf.semantic
+        and path != "seed"
+        and is_active(experiment, path)
+        and value_at(experiment, path) != value_at(original, path)
     ]
     if not changed:
         return [f"Scale {scale}: nothing is changed from experiments/{study.baseline}."]
@@ -157,8 +158,8 @@ def _data(experiment: Experiment, done: Sequence[Record]) -> list[str]:
     size = "all training pairs" if pairs is None else f"the first {pairs:,} training pairs"
     tokenizer = experiment.tokenizer
     return [
-        f"Corpus {experiment.data.corpus}{text}, {size}; {tokenizer.sharing} {tokenizer.kind} vocabulary of "
-        f"{tokenizer.size:,}{pieces} (base row)."
+        f"Data of the base row: corpus {experiment.data.corpus}{text}, {size}; {tokenizer.sharing} "
+        f"{tokenizer.kind} vocabulary of {tokenizer.size:,}{pieces}."
     ]
 
 

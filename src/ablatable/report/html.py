@@ -23,10 +23,11 @@ def render(table: Table) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["symbols"] = symbols
     laid = grid(table)
     page = environment.get_template("table.html.jinja")
-    return page.render(table=table, heads=laid.heads, over=_over(laid.heads), blocks=laid.blocks)
+    return page.render(
+        symbols=symbols, table=table, heads=laid.heads, over=_over(laid.heads), blocks=laid.blocks
+    )
 
 
 def symbols(text: str) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ _SPECIAL = {
     "\N{GREEK CAPITAL LETTER DELTA}": r"$\Delta$",
     "\N{GREEK SMALL LETTER EPSILON}": r"$\epsilon$",
 }
-_SYMBOL = re.compile(r"\b(?:([A-Za-z]|eps)_([A-Za-z]+)|([A-Zhk]))\b(?![\w./-])")
+_SYMBOL = re.compile(r"\b(?:([A-Za-z]|eps)_([A-Za-z]+)|([Nh]))\b(?![\w./-])")
 
 
 def render(table: Table) -> str:

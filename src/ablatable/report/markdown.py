@@ -24,7 +24,7 @@ def render(table: Table) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that Markdown prints as it is; only what would start markup is escaped, so it stays readable raw."""
+    """Text that Markdown prints as it is; only what would start markup is escaped, so it reads well raw."""
     return _SPECIAL.sub(r"\\\1", text)
 
 
