@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -112,8 +113,8 @@ class _Search:
         self.beam = beam
         self.penalty = penalty
         self.step = 0
-        self.rows = list(range(sentences))
-        self.caps = list(caps)
+        self.rows: list[int] = list(range(sentences))
+        self.caps: list[int] = list(caps)
         self.found: dict[int, Hypothesis] = {}
         self.capped = {row: Hypothesis([], 0.0, finished=False) for row, cap in enumerate(caps) if cap == 0}
         self.scores = torch.zeros(sentences, 1, dtype=torch.float64, device=device)
@@ -160,7 +161,7 @@ class _Search:
         self._note_capped()
         next_penalty = self.penalty.finished(self.step + 1)
         reachable = self.scores.max(dim=1).values / self.last_penalty.clamp(min=next_penalty)
-        won: list[bool] = (self.best_scores >= reachable).tolist()
+        won = cast("list[bool]", (self.best_scores >= reachable).tolist())
         over = [done or cap < self.step for done, cap in zip(won, self.caps, strict=True)]
         if not any(over):
             return None
@@ -183,16 +184,16 @@ class _Search:
         for place in (place for place, cap in enumerate(self.caps) if cap == self.step):
             score, k = self.scores[place].max(dim=0)
             self.capped[self.rows[place]] = Hypothesis(
-                ids=self.tokens[place, int(k), : self.step].tolist(),
+                ids=cast("list[int]", self.tokens[place, int(k), : self.step].tolist()),
                 score=float(score) / self.penalty.unfinished(self.step),
                 finished=False,
             )
 
     def _settle(self, places: list[int]) -> None:
         """Write down the results of sentences that are over."""
-        scores: list[float] = self.best_scores[places].tolist()
-        tokens: list[list[int]] = self.best_tokens[places].tolist()
-        steps: list[int] = self.best_steps[places].tolist()
+        scores = cast("list[float]", self.best_scores[places].tolist())
+        tokens = cast("list[list[int]]", self.best_tokens[places].tolist())
+        steps = cast("list[int]", self.best_steps[places].tolist())
         for place, score, ids, step in zip(places, scores, tokens, steps, strict=True):
             row = self.rows[place]
             if step > 0:
