@@ -1,0 +1,70 @@
+"""`--help`, `axes`, `plan`, `status` and `table` answer in under half a second and never load torch."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = {
+    "help": ["--help"],
+    "help of a command": ["run", "--help"],
+    "axes": ["axes", "model.position"],
+    "plan": ["plan", "table3", "--scale", "paper"],
+    "plan a scale": ["plan", "demo", "--scale", "demo-toy"],
+    "status": ["status", "demo", "--scale", "demo-toy"],
+    "table": ["table", "demo", "--scale", "demo-toy"],
+}
+LIMIT = 0.5
+"""Seconds, on an idle core."""
+SHARED_CORE = 1.6
+"""What another worker on the same physical core (hyper-threads, caches) may add under pytest-xdist."""
+
+PROBE = """
+import json, sys
+sys.argv = ["ablatable", *json.loads(sys.argv[1])]
+from ablatable.cli.main import main
+try:
+    main()
+finally:
+    heavy = ("torch", "pytorch_lightning", "wandb", "optuna", "sentencepiece", "sacrebleu", "scipy")
+    print(json.dumps([name for name in heavy if name in sys.modules]), file=sys.stderr)
+"""
+
+
+def start(arguments: list[str], repository: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Run the command in a fresh interpreter; return its answer and the processor seconds it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer = subprocess.run(
+        [sys.executable, "-c", PROBE, json.dumps(arguments)],
+        cwd=repository,
+        env={**os.environ, "PYTHONPATH": str(repository / "src")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return answer, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_loads_nothing_heavy(name: str, repository: Path) -> None:
+    answer, _ = start(COMMANDS[name], repository)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.strip()
+    assert json.loads(answer.stderr.splitlines()[-1]) == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_answers_in_half_a_second(name: str, repository: Path) -> None:
+    """Processor time, because wall time on a busy machine measures its other users; nothing here waits."""
+    seconds = statistics.median(start(COMMANDS[name], repository)[1] for _ in range(5))
+    limit = LIMIT * SHARED_CORE if "PYTEST_XDIST_WORKER" in os.environ else LIMIT
+    assert seconds < limit, f"{name}: {seconds:.2f} s of processor time"
