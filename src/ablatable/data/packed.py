@@ -1,4 +1,4 @@
-"""Token ids of a parallel text in flat memory-mapped arrays: one for the ids of a side, one for where sentences start."""
+"""Token ids of a parallel text in flat memory-mapped arrays: the ids of a side, and where sentences start."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ablatable.data.tokenizers.protocol import Tokenizer
 from ablatable.data.tokenizers.special import UNK
+from ablatable.errors import InputError
+
+_Number = TypeVar("_Number", np.uint16, np.int32, np.int64)
 
 _CHUNK = 20_000
 """Pairs held in memory at once while packing."""
@@ -30,6 +33,7 @@ class SideStats:
     mean_length: float = 0.0
 
     def add(self, lengths: NDArray[np.int64], ids: NDArray[np.integer]) -> None:
+        """Count one chunk of sentences."""
         self.pieces += int(lengths.sum())
         self.unknown += int((ids == UNK).sum())
         self.longest = max(self.longest, int(lengths.max(initial=0)))
@@ -128,11 +132,17 @@ def pack(
 
 
 def open_packed(folder: Path, split: str) -> PackedPairs:
-    """Map the arrays that ``pack`` wrote; nothing is read until it is used."""
+    """Map the arrays that ``pack`` wrote; nothing is read until it is used.
+
+    Raises:
+        InputError: the files don't belong together.
+    """
     stored = json.loads((folder / f"{split}.json").read_text(encoding="utf-8"))
-    sides = {side: SideStats(**stored.pop(side)) for side in ("source", "target")}
+    source, target = SideStats(**stored.pop("source")), SideStats(**stored.pop("target"))
     return PackedPairs(
-        _open_side(folder, f"{split}.source"), _open_side(folder, f"{split}.target"), SplitStats(**stored, **sides)
+        _open_side(folder, f"{split}.source"),
+        _open_side(folder, f"{split}.target"),
+        SplitStats(**stored, source=source, target=target),
     )
 
 
@@ -149,11 +159,11 @@ class _SideWriter:
     """Appends sentences to one side's two files, so that a large corpus never has to fit in memory."""
 
     def __init__(self, folder: Path, name: str, vocabulary: int) -> None:
-        self._type = np.dtype("<u2" if vocabulary <= 1 << 16 else "<i4")
+        self._type = np.dtype(np.uint16 if vocabulary <= 1 << 16 else np.int32)
         self._ids: BinaryIO = (folder / f"{name}.{_suffix(self._type)}").open("wb")
         self._offsets: BinaryIO = (folder / f"{name}.offsets").open("wb")
         self._end = 0
-        self._offsets.write(np.zeros(1, "<i8").tobytes())
+        self._offsets.write(np.zeros(1, np.int64).tobytes())
 
     def __enter__(self) -> _SideWriter:
         return self
@@ -166,7 +176,7 @@ class _SideWriter:
         lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
         ids = np.fromiter(chain.from_iterable(sentences), self._type, int(lengths.sum()))
         self._ids.write(ids.tobytes())
-        self._offsets.write((self._end + lengths.cumsum()).astype("<i8").tobytes())
+        self._offsets.write((self._end + lengths.cumsum()).tobytes())
         self._end += int(lengths.sum())
         stats.add(lengths, ids)
 
@@ -177,13 +187,16 @@ def _suffix(type_: np.dtype[np.integer]) -> str:
 
 def _open_side(folder: Path, name: str) -> Side:
     small = folder / f"{name}.uint16"
-    ids = _map(small, "<u2") if small.exists() else _map(folder / f"{name}.int32", "<i4")
-    return Side(ids, _map(folder / f"{name}.offsets", "<i8"))
+    ids = _map(small, np.uint16) if small.exists() else _map(folder / f"{name}.int32", np.int32)
+    offsets = _map(folder / f"{name}.offsets", np.int64)
+    if not len(offsets) or offsets[-1] != len(ids):
+        raise InputError(f"{folder}: damaged token ids ({name}); delete the folder and run the command again")
+    return Side(ids, offsets)
 
 
-def _map(path: Path, type_: str) -> NDArray[np.integer]:
+def _map(path: Path, type_: type[_Number]) -> NDArray[_Number]:
     """Map a file read-only; an empty one cannot be mapped."""
     if path.stat().st_size == 0:
         return np.zeros(0, type_)
-    # A plain array view over the map: np.memmap's own class makes every small slice several times slower.
+    # A plain array over the map: np.memmap's own class makes every small slice several times slower.
     return np.asarray(np.memmap(path, type_, mode="r"))

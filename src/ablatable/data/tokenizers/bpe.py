@@ -1,4 +1,4 @@
-"""Byte-pair encoding (Sennrich et al., 2016, section 3.2), the paper's choice for English-German (section 5.1)."""
+"""Byte-pair encoding (Sennrich et al., 2016, section 3.2), the paper's choice for English-German (5.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ class Bpe:
     """``tokenizer.kind=bpe``."""
 
     def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
+        """Return the trained model; raise InputError where ``size`` doesn't suit ``lines``."""
         return train_model("bpe", lines, size, normalisation)
 
     def load(self, model: bytes, normalisation: str) -> SentencePieceTokenizer:
+        """Read back what ``train`` returned."""
         return SentencePieceTokenizer("bpe", model, normalisation)

@@ -10,6 +10,7 @@ from ablatable.data.publish import publish
 from ablatable.data.tokenizers.bpe import Bpe
 from ablatable.data.tokenizers.protocol import Tokenizer, TokenizerKind
 from ablatable.data.tokenizers.unigram import Unigram
+from ablatable.errors import InputError
 
 KINDS: dict[str, TokenizerKind] = {"bpe": Bpe(), "unigram": Unigram()}
 _MODEL_FILE = "tokenizer.model"
@@ -35,5 +36,14 @@ def train_tokenizer(lines: Iterable[str], config: TokenizerConfig, folder: Path)
 
 
 def load_tokenizer(config: TokenizerConfig, folder: Path) -> Tokenizer:
-    """Read back the tokenizer that ``train_tokenizer`` left in ``folder``."""
-    return KINDS[config.kind].load((folder / _MODEL_FILE).read_bytes(), config.normalisation)
+    """Read back the tokenizer that ``train_tokenizer`` left in ``folder``.
+
+    Raises:
+        InputError: the model is missing or damaged.
+    """
+    try:
+        return KINDS[config.kind].load((folder / _MODEL_FILE).read_bytes(), config.normalisation)
+    except (FileNotFoundError, RuntimeError) as error:
+        raise InputError(
+            f"{folder}: missing or damaged tokenizer; delete the folder and run the command again"
+        ) from error

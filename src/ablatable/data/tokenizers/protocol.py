@@ -19,20 +19,26 @@ class Tokenizer(Protocol):
         """16 hex characters over kind, normalisation and piece list: equal means the same segmentation."""
         ...
 
-    def encode(self, text: str) -> list[int]: ...
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of one line."""
+        ...
 
-    def encode_lines(self, lines: Sequence[str]) -> list[list[int]]: ...
+    def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the ids of many lines, the same as ``encode`` of each."""
+        ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of the whole list at once (joining single ids loses spaces); special ids leave none."""
+        """Return the text of the whole list: joining single ids loses spaces. Special ids leave no text."""
         ...
 
 
 class TokenizerKind(Protocol):
-    """One value of ``tokenizer.kind``: how its model is trained and read back. The model is one blob of bytes."""
+    """One value of ``tokenizer.kind``: how its model, one blob of bytes, is trained and read back."""
 
     def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
         """Train on ``lines`` and return the stored form; raise InputError where ``size`` cannot be had."""
         ...
 
-    def load(self, model: bytes, normalisation: str) -> Tokenizer: ...
+    def load(self, model: bytes, normalisation: str) -> Tokenizer:
+        """Read back what ``train`` returned."""
+        ...

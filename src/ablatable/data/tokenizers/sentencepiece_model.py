@@ -4,8 +4,9 @@ Conventions, stated because each of them changes numbers:
 
 * every character of the training text gets a piece (coverage 1), so training text has no unknowns, as in the
   paper's byte-pair encoding; a size below that alphabet is refused;
-* ``identity`` keeps the text as it is, repeated and outer spaces included; ``nmt_nfkc`` is sentencepiece's own
-  default, which rewrites characters and collapses white space (references are never taken from decoded ids).
+* ``identity`` keeps the text as it is, repeated and outer spaces included; ``nmt_nfkc`` is sentencepiece's
+  own default, which rewrites characters and collapses white space (references are never taken from decoded
+  ids).
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import sentencepiece
 from ablatable.data.tokenizers.special import BOS, EOS, FIRST_PIECE, PAD, UNK
 from ablatable.errors import InputError
 
-# Fixed rather than taken from the machine: the number of threads is stored in the model and orders float sums.
+# Fixed, not taken from the machine: the number of threads is stored in the model and orders float sums.
 _TRAINING_THREADS = 8
 # Longer lines are left out of training without a word; sentencepiece's default is 4192 bytes.
 _LONGEST_LINE_BYTES = 1 << 24
@@ -35,16 +36,20 @@ def train_model(model_type: str, lines: Iterable[str], size: int, normalisation:
     Args:
         model_type: sentencepiece's name of the algorithm, ``bpe`` or ``unigram``.
         lines: sentences of the training side(s); read once.
+        size: pieces in the vocabulary.
         normalisation: a sentencepiece rule, ``identity`` or ``nmt_nfkc``.
 
     Returns:
         The serialised model.
 
     Raises:
-        InputError: ``size`` is smaller than the alphabet or larger than the text can fill; the limit is named.
+        InputError: ``size`` is smaller than the alphabet or larger than the text can fill; the limit is
+        named.
     """
     if size <= FIRST_PIECE:
-        raise InputError(f"tokenizer.size={size} leaves no piece beside the {FIRST_PIECE} special ids; set a larger size")
+        raise InputError(
+            f"tokenizer.size={size} leaves no piece beside the {FIRST_PIECE} special ids; set a larger size"
+        )
     model = io.BytesIO()
     trainer = cast(Any, sentencepiece.SentencePieceTrainer)
     try:
@@ -74,7 +79,8 @@ def _explain(message: str, model_type: str, size: int) -> str:
     if found := re.search(r"too high .*value <= (\d+)", message):
         return (
             f"tokenizer.size={size} is more than the training text supports: "
-            f"the limit for {model_type} is {found[1]}; set tokenizer.size={found[1]} or less, or use more text"
+            f"the limit for {model_type} is {found[1]}; "
+            f"set tokenizer.size={found[1]} or less, or use more text"
         )
     if found := re.search(r"required_chars\. \d+ vs (\d+)", message):
         return (
@@ -97,12 +103,15 @@ class SentencePieceTokenizer:
         return [self._processor.id_to_piece(index) for index in range(self.size)]
 
     def encode(self, text: str) -> list[int]:
+        """Return the ids of one line."""
         return self._processor.encode(text)
 
     def encode_lines(self, lines: Sequence[str]) -> list[list[int]]:
+        """Return the ids of many lines; the number of threads changes nothing but the time."""
         return self._processor.encode(list(lines), num_threads=os.cpu_count() or 1)
 
     def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of the whole list; special ids leave no text."""
         return self._processor.decode([int(index) for index in ids if index >= FIRST_PIECE])
 
 

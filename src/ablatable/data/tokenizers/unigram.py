@@ -1,4 +1,4 @@
-"""The unigram language model over pieces (Kudo, 2018, section 3.2): the likeliest segmentation, no sampling."""
+"""The unigram language model of pieces (Kudo, 2018, section 3.2): the likeliest segmentation, no sampling."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ class Unigram:
     """``tokenizer.kind=unigram``."""
 
     def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
+        """Return the trained model; raise InputError where ``size`` doesn't suit ``lines``."""
         return train_model("unigram", lines, size, normalisation)
 
     def load(self, model: bytes, normalisation: str) -> SentencePieceTokenizer:
+        """Read back what ``train`` returned."""
         return SentencePieceTokenizer("unigram", model, normalisation)
