@@ -1,0 +1,1 @@
+"""A synchronous English-German grammar of our own: one abstract sentence, spoken in both languages."""
