@@ -40,8 +40,12 @@ def local_fingerprint(cache_folder: Path, records: Callable[[], Iterable[Record]
     return cache(answer)
 
 
-_NAMING = ("corpus", *(f.name for f in fields(Data) if f.name.startswith("files_")))
-"""The settings that say which text is meant; how much of it is used doesn't change its fingerprint."""
+_NAMING = {
+    f.name: getattr(Data(), f.name) for f in fields(Data) if f.name == "corpus" or f.name.startswith("files_")
+}
+"""The settings that say which text is meant, with their defaults (a record leaves out what is inactive).
+
+How much of the text is used doesn't change its fingerprint."""
 
 
 def _fields(data: Data) -> dict[str, object]:
@@ -49,4 +53,4 @@ def _fields(data: Data) -> dict[str, object]:
 
 
 def _key(data: Mapping[str, object]) -> tuple[object, ...]:
-    return tuple(data.get(name) for name in _NAMING)
+    return tuple(data.get(name, default) for name, default in _NAMING.items())

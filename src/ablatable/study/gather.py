@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ablatable.config.locate import cache_folder, display, results_folder, runs_folder
 from ablatable.errors import InputError
 from ablatable.record.schema import Record
-from ablatable.record.store import Store
+from ablatable.record.store import RECORD_FILE, Store
 from ablatable.study.fingerprints import local_fingerprint, recorded_fingerprint
 from ablatable.study.load import load_study
 from ablatable.study.records_file import RECORDS_FILE, read_records
@@ -53,27 +53,46 @@ def expected(study: str, scale: str | None, seeds: int | None, *, experiment: st
     Raises:
         InputError: see :func:`ablatable.study.resolve.resolve`.
     """
-    loaded = load_study(study)
+    loaded, name = _loaded(study, scale)
     store = Store(runs_folder())
     fingerprint = local_fingerprint(cache_folder(), store.records)
-    name = scale_of(loaded, scale).name
-    rows = resolve(loaded, name, seeds or 1, fingerprint, experiment=experiment)
+    rows = resolve(loaded, name, 1 if seeds is None else seeds, fingerprint, experiment=experiment)
     if seeds is None:
         rows = _all_seeds(loaded, name, rows, fingerprint, lambda id: store.folder(id).is_dir())
     provisional = any(fingerprint(row.experiments[0].data) is None for row in rows)
     return Expected(loaded, name, rows, store, provisional)
 
 
-def from_runs(study: str, scale: str | None, seeds: int | None = None) -> Gathered:
-    """A table's rows and what `runs/` holds of them.
+def from_runs(
+    study: str, scale: str | None, seeds: int | None = None, *, published: Mapping[str, Record] | None = None
+) -> Gathered:
+    """A table's rows and the records of them in `runs/`.
+
+    Args:
+        study: name or path.
+        scale: name; None: the study's default.
+        seeds: repeats of every row; None: as many as any row has a record of, one at least.
+        published: records by id that stand in where `runs/` has none.
 
     Raises:
         InputError: as :func:`expected`, or a corrupted record.
     """
-    found = expected(study, scale, seeds)
-    records = {id: found.store.read(id) for row in found.rows for id in row.ids}
-    present = {id: record for id, record in records.items() if record is not None}
-    return Gathered(found.study, found.scale, found.rows, present)
+    loaded, name = _loaded(study, scale)
+    store = Store(runs_folder())
+    others = published or {}
+    fingerprint = local_fingerprint(cache_folder(), lambda: [*others.values(), *store.records()])
+    rows = resolve(loaded, name, 1 if seeds is None else seeds, fingerprint)
+    if seeds is None:
+        rows = _all_seeds(
+            loaded,
+            name,
+            rows,
+            fingerprint,
+            lambda id: id in others or (store.folder(id) / RECORD_FILE).is_file(),
+        )
+    found = {id: store.read(id) or others.get(id) for row in rows for id in row.ids}
+    records = {id: record for id, record in found.items() if record is not None}
+    return Gathered(loaded, name, rows, records)
 
 
 def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gathered:
@@ -83,8 +102,7 @@ def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gat
         InputError: nothing published for this study and scale, a corrupted file, or a study that does not
             resolve.
     """
-    loaded = load_study(study)
-    name = scale_of(loaded, scale).name
+    loaded, name = _loaded(study, scale)
     path = published_folder(loaded, name) / RECORDS_FILE
     if not path.is_file():
         raise InputError(
@@ -92,11 +110,26 @@ def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gat
         )
     records = read_records(path)
     fingerprint = recorded_fingerprint(records.values())
-    rows = resolve(loaded, name, seeds or 1, fingerprint)
+    rows = resolve(loaded, name, 1 if seeds is None else seeds, fingerprint)
     if seeds is None:
         rows = _all_seeds(loaded, name, rows, fingerprint, records.__contains__)
     wanted = {id for row in rows for id in row.ids}
     return Gathered(loaded, name, rows, {id: record for id, record in records.items() if id in wanted})
+
+
+def published_records(study: str, scale: str | None) -> dict[str, Record]:
+    """The records published for a study and scale, whatever table they belonged to; none where nothing is.
+
+    Raises:
+        InputError: a corrupted file, an unknown study or scale.
+    """
+    path = published_folder(*_loaded(study, scale)) / RECORDS_FILE
+    return read_records(path) if path.is_file() else {}
+
+
+def _loaded(study: str, scale: str | None) -> tuple[Study, str]:
+    loaded = load_study(study)
+    return loaded, scale_of(loaded, scale).name
 
 
 def published_folder(study: Study, scale: str) -> Path:

@@ -1,0 +1,85 @@
+"""Publishing a table: the records behind it and its written forms, into `results/<study>/<scale>/`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ablatable.config.locate import display
+from ablatable.errors import RunFailed
+from ablatable.record.files import write_atomic
+from ablatable.record.schema import Record
+from ablatable.report.render import files
+from ablatable.report.table import build_table
+from ablatable.study.gather import Gathered, from_runs, published_folder, published_records
+from ablatable.study.records_file import RECORDS_FILE, write_records
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was written where, and what a reader of the table must know about it."""
+
+    folder: Path
+    files: tuple[Path, ...]
+    records: int
+    expected: int
+    remarks: tuple[str, ...]
+
+
+def publish(study: str, scale: str | None) -> Published:
+    """Copy a table's records into `results/` and write the table from them in every format.
+
+    Every seed of which there is a record counts. Records published before that still belong to the table
+    and are missing here (trained on another machine) stay; those of rows the study no longer has go. Both are
+    told in the remarks, and so are holes.
+
+    Raises:
+        InputError: an unknown study or scale, a corrupted record.
+        RunFailed: there is no record to publish, or the disk is full.
+    """
+    before = published_records(study, scale)
+    gathered = from_runs(study, scale, published=before)
+    if not gathered.records:
+        raise RunFailed(
+            f"{gathered.study.name} at scale {gathered.scale} has no finished run to publish; "
+            f"`ablatable run {gathered.study.name} --scale {gathered.scale}` makes some"
+        )
+    folder = published_folder(gathered.study, gathered.scale)
+    table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale)
+    written = files(table)
+    write_records(folder / RECORDS_FILE, gathered.records.values())
+    for name, content in written.items():
+        write_atomic(folder / name, content)
+    return Published(
+        folder=folder,
+        files=tuple(folder / name for name in (RECORDS_FILE, *written)),
+        records=len(gathered.records),
+        expected=sum(len(row.ids) for row in gathered.rows),
+        remarks=tuple(_remarks(gathered, before)),
+    )
+
+
+def _remarks(gathered: Gathered, before: Mapping[str, Record]) -> list[str]:
+    said: list[str] = []
+    for row in gathered.rows:
+        for seed, id in zip(row.seeds, row.ids, strict=True):
+            record = gathered.records.get(id)
+            if record is None:
+                said.append(f"hole: {row.row.name}, seed {seed}: not run yet")
+            elif record.status != "completed":
+                said.append(f"hole: {row.row.name}, seed {seed}: {record.status}: {record.cause}")
+    kept = sorted(id for id, record in before.items() if gathered.records.get(id) is record)
+    if kept:
+        said.append(f"kept as published before, not in the runs folder here: {', '.join(kept)}")
+    dropped = sorted(id for id in before if id not in gathered.records)
+    if dropped:
+        said.append(f"dropped, no longer in the table: {', '.join(dropped)}")
+    return said
+
+
+def to_text(published: Published) -> str:
+    """What a person is told after publishing."""
+    lines = [f"published {published.records} of {published.expected} runs in {display(published.folder)}/"]
+    lines += [f"  {file.name}" for file in published.files]
+    return "\n".join([*lines, *published.remarks])
