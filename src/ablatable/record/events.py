@@ -8,6 +8,7 @@ Every event also carries ``kind`` and ``time`` (seconds since the epoch).
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -41,7 +42,9 @@ class EventWriter:
             try:
                 self._append(line)
             except OSError:
-                os.ftruncate(self._handle, self._end)
+                # A torn tail is skipped by readers anyway, so the first error is the one to report.
+                with contextlib.suppress(OSError):
+                    os.ftruncate(self._handle, self._end)
                 raise
         self._end += len(line)
 

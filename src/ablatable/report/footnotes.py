@@ -127,9 +127,12 @@ def _checkpoint(experiment: Experiment) -> str:
 
 def _training(experiment: Experiment) -> list[str]:
     train = experiment.train
+    smoothing = (
+        f"label smoothing {train.label_smoothing} as (1 {rounding.MINUS} a) y + a/K over all K classes"
+    )
+    batch = f"{train.batch_tokens * train.accumulate:,} tokens a side"
     return [
-        f"Training of the base row: label smoothing {train.label_smoothing} as "
-        f"(1 {rounding.MINUS} a) y + a/K over all K classes, {train.updates:,} updates of {train.batch_tokens * train.accumulate:,} tokens a side, "
+        f"Training of the base row: {smoothing}, {train.updates:,} updates of {batch}, "
         f"warm-up {train.warmup:,}, learning-rate factor {train.learning_rate_factor:g}, {train.precision}."
     ]
 
