@@ -19,6 +19,9 @@ from ablatable.scoring.statistics import Floats, bleu_of, sentence_counts
 _CHUNK = 500
 """Samples held as float64 weights at a time: 500 x 3000 sentences are 12 MB."""
 
+_TIE = 1e-9
+"""Differences in BLEU closer than this are rounding."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -49,7 +52,7 @@ def paired_bootstrap(
 ) -> Comparison:
     """Draw sentences with replacement, the same for both systems, and score each draw.
 
-    p is how often the absolute difference exceeds its own mean by more than the difference observed.
+    p is how often the absolute difference exceeds its own mean by the difference observed or more.
 
     Raises:
         InputError: a system's translations and the references do not pair.
@@ -80,7 +83,7 @@ def approximate_randomisation(
 ) -> Comparison:
     """Swap the systems' translations of random sentences and score both mixtures.
 
-    p is how often the mixtures differ by more than the systems do.
+    p is how often the mixtures differ by as much as the systems do, or more.
 
     Raises:
         InputError: a system's translations and the references do not pair.
@@ -127,5 +130,8 @@ def _observed(counts_a: Floats, counts_b: Floats) -> tuple[float, float]:
 
 
 def _p_value(statistics: Floats, observed: float) -> float:
-    """Share of samples beyond what was observed, the observation itself counted as one."""
-    return (int((statistics > observed).sum()) + 1) / (len(statistics) + 1)
+    """Share of samples at least as far out as what was observed, the observation itself counted as one.
+
+    SacreBLEU has "farther": a system compared with itself would get the smallest p there is instead of 1.
+    """
+    return (int((statistics >= observed - _TIE).sum()) + 1) / (len(statistics) + 1)
