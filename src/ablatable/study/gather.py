@@ -13,11 +13,8 @@ from ablatable.record.store import RECORD_FILE, Store
 from ablatable.study.fingerprints import local_fingerprint, recorded_fingerprint
 from ablatable.study.load import load_study
 from ablatable.study.records_file import RECORDS_FILE, read_records
-from ablatable.study.resolve import Fingerprint, resolve, scale_of
+from ablatable.study.resolve import Fingerprint, resolve, scale_of, with_another_seed
 from ablatable.study.schema import RowRuns, Study
-
-MOST_SEEDS = 1000
-"""Repeats looked for when none are asked for; far above what anyone trains."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ def expected(study: str, scale: str | None, seeds: int | None, *, experiment: st
     fingerprint = local_fingerprint(cache_folder(), store.records)
     rows = resolve(loaded, name, 1 if seeds is None else seeds, fingerprint, experiment=experiment)
     if seeds is None:
-        rows = _all_seeds(loaded, name, rows, fingerprint, lambda id: store.folder(id).is_dir())
+        rows = _all_seeds(rows, fingerprint, lambda id: store.folder(id).is_dir())
     provisional = any(fingerprint(row.experiments[0].data) is None for row in rows)
     return Expected(loaded, name, rows, store, provisional)
 
@@ -84,8 +81,6 @@ def from_runs(
     rows = resolve(loaded, name, 1 if seeds is None else seeds, fingerprint)
     if seeds is None:
         rows = _all_seeds(
-            loaded,
-            name,
             rows,
             fingerprint,
             lambda id: id in others or (store.folder(id) / RECORD_FILE).is_file(),
@@ -112,7 +107,7 @@ def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gat
     fingerprint = recorded_fingerprint(records.values())
     rows = resolve(loaded, name, 1 if seeds is None else seeds, fingerprint)
     if seeds is None:
-        rows = _all_seeds(loaded, name, rows, fingerprint, records.__contains__)
+        rows = _all_seeds(rows, fingerprint, records.__contains__)
     wanted = {id for row in rows for id in row.ids}
     return Gathered(loaded, name, rows, {id: record for id, record in records.items() if id in wanted})
 
@@ -137,14 +132,10 @@ def published_folder(study: Study, scale: str) -> Path:
     return results_folder() / study.name / scale
 
 
-def _all_seeds(
-    study: Study, scale: str, rows: list[RowRuns], fingerprint: Fingerprint, there: Callable[[str], bool]
-) -> list[RowRuns]:
+def _all_seeds(rows: list[RowRuns], fingerprint: Fingerprint, there: Callable[[str], bool]) -> list[RowRuns]:
     """The rows with as many seeds as any of them has runs for, counted up from the first without a gap."""
-    seeds = 1
-    while seeds < MOST_SEEDS:
-        more = resolve(study, scale, seeds + 1, fingerprint)
+    while True:
+        more = [with_another_seed(row, fingerprint) for row in rows]
         if not any(there(row.ids[-1]) for row in more):
-            break
-        rows, seeds = more, seeds + 1
-    return rows
+            return rows
+        rows = more

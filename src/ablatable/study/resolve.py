@@ -96,6 +96,13 @@ def _baseline_layers(study: Study, experiment: str | None) -> list[Layer]:
         raise InputError(f"{study.origin.where('baseline')}: {error}") from error
 
 
+def with_another_seed(row: RowRuns, fingerprint: Fingerprint) -> RowRuns:
+    """The row with one repeat more, its seed the next number."""
+    repeat = replace(row.experiments[-1], seed=row.experiments[-1].seed + 1)
+    id = run_id(repeat, fingerprint(repeat.data))
+    return RowRuns(row.row, (*row.experiments, repeat), (*row.ids, id))
+
+
 def _repeats(
     experiment: Experiment, seeds: int, fingerprint: Fingerprint
 ) -> tuple[tuple[Experiment, ...], tuple[str, ...]]:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from ablatable.errors import InputError
 from ablatable.study.load import load_study, read_study
+from ablatable.study.resolve import resolve
+from ablatable.study.schema import Row
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 STUDIES = sorted((REPOSITORY / "ablations").glob("*.yaml"))
@@ -96,3 +99,20 @@ def test_an_empty_study_is_missing_its_name(tiny: Path) -> None:
 def test_a_whole_number_is_a_valid_published_value(tiny: Path) -> None:
     tiny.write_text(tiny.read_text(encoding="utf-8").replace("bleu: 25.8", "bleu: 25"), encoding="utf-8")
     assert load_study("tiny").row("base").reported == {"ppl": 4.92, "bleu": 25.0}
+
+
+def test_the_examples_of_the_guide_work(tiny: Path) -> None:
+    guide = (REPOSITORY / "docs" / "tables.md").read_text(encoding="utf-8")
+    row, table = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    heads = tiny.parent / "heads.yaml"
+    heads.write_text(table, encoding="utf-8")
+    assert [row.name for row in resolve_rows(heads)] == ["base", "h=1"]
+    longer = tiny.parent / "table3.yaml"
+    table3 = (REPOSITORY / "ablations" / "table3.yaml").read_text(encoding="utf-8")
+    longer.write_text(table3 + row, encoding="utf-8")
+    assert len(resolve_rows(longer)) == 21
+
+
+def resolve_rows(path: Path) -> list[Row]:
+    study = read_study(path)
+    return [runs.row for runs in resolve(study, "paper", 1, lambda _: None)]
