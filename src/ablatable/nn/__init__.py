@@ -1,1 +1,1 @@
-"""The Transformer as injected parts: one file per part, one small class per choice. Importing this needs no torch."""
+"""The Transformer as injected parts: a file per part, a small class per choice. Imports no torch itself."""

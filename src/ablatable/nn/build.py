@@ -1,4 +1,4 @@
-"""From ``config.model`` to a Transformer: the only reader of the model's configuration, one function per part."""
+"""From ``config.model`` to a Transformer: its only reader, one function per part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from ablatable.nn.transformer import Decoder, DecoderLayer, Encoder, EncoderLaye
 
 
 def build_model(model: Model, source_vocabulary: int, target_vocabulary: int, seed: int) -> Transformer:
-    """Build the Transformer that ``model`` describes, with initial values from ``seed`` and the parameters' names.
+    """Build the Transformer that ``model`` describes, with initial values from ``seed`` and the parameters'
+    names.
 
     The global random generator is not touched.
 
@@ -58,14 +59,14 @@ def _embeddings(
             target = Embedding(target_vocabulary, model.d_model)
             return source, target, OwnOutput(target_vocabulary, model.d_model)
         case _:
-            _refuse("model.tying", model.tying, ("three-way", "decoder", "source-target", "none"))
+            return _refuse("model.tying", model.tying, ("three-way", "decoder", "source-target", "none"))
 
 
 def _same_vocabulary(tying: str, source_vocabulary: int, target_vocabulary: int) -> None:
     if source_vocabulary != target_vocabulary:
         raise InputError(
-            f"model.tying={tying} needs one vocabulary, but the source has {source_vocabulary} pieces and the target "
-            f"{target_vocabulary}; set tokenizer.sharing=shared, or model.tying to decoder or none"
+            f"model.tying={tying} needs one vocabulary, but the source has {source_vocabulary} pieces and "
+            f"the target {target_vocabulary}; set tokenizer.sharing=shared, or model.tying to decoder or none"
         )
 
 
@@ -82,7 +83,7 @@ def _positions(model: Model) -> nn.Module:
         case "none":
             return NoPositions()
         case _:
-            _refuse("model.position", model.position, ("sinusoidal", "learned", "none"))
+            return _refuse("model.position", model.position, ("sinusoidal", "learned", "none"))
 
 
 def _sinusoidal(model: Model) -> SinusoidalPositions:
@@ -92,7 +93,7 @@ def _sinusoidal(model: Model) -> SinusoidalPositions:
         case "halves":
             return SinusoidalPositions(model.d_model, halves)
         case _:
-            _refuse("model.position_layout", model.position_layout, ("interleaved", "halves"))
+            return _refuse("model.position_layout", model.position_layout, ("interleaved", "halves"))
 
 
 def _encoder_layer(model: Model) -> EncoderLayer:
@@ -137,4 +138,6 @@ def _feed_forward(model: Model) -> ReluFeedForward:
 
 def _refuse(key: str, value: object, known: Iterable[str]) -> NoReturn:
     names = list(known)
-    raise InputError(f"{key}={value!r} cannot be built; use one of {', '.join(names)}{nearest(str(value), names)}")
+    raise InputError(
+        f"{key}={value!r} cannot be built; use one of {', '.join(names)}{nearest(str(value), names)}"
+    )

@@ -17,20 +17,24 @@ _FIRST_CAPACITY = 32
 
 @dataclass
 class KeyValueCache:
-    """Self-attention keys and values of every hypothesis, (N, H, C, d_k or d_v); C doubles when full."""
+    """Self-attention keys and values of every hypothesis; C doubles when full.
+
+    They are held head by head, (N, H, C, d_k or d_v), as the matrix products read them, and handed out
+    position by position, (N, length, H, d_k or d_v), as attention takes them.
+    """
 
     used: int = 0
     keys: Tensor | None = None
     values: Tensor | None = None
 
     def append(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Add one position, (N, H, 1, d_k or d_v), and return views of all positions so far."""
+        """Add one position, (N, 1, H, d_k or d_v), and return views of all positions so far."""
         self.keys = _with_room(self.keys, keys, self.used)
         self.values = _with_room(self.values, values, self.used)
-        self.keys[:, :, self.used] = keys[:, :, 0]
-        self.values[:, :, self.used] = values[:, :, 0]
+        self.keys[:, :, self.used] = keys[:, 0]
+        self.values[:, :, self.used] = values[:, 0]
         self.used += 1
-        return self.keys[:, :, : self.used], self.values[:, :, : self.used]
+        return _by_position(self.keys[:, :, : self.used]), _by_position(self.values[:, :, : self.used])
 
     def select(self, hypotheses: Tensor) -> None:
         """Keep the given hypotheses, in that order; one may be named several times."""
@@ -42,7 +46,7 @@ class KeyValueCache:
 def _with_room(held: Tensor | None, new: Tensor, used: int) -> Tensor:
     if held is not None and used < held.shape[2]:
         return held
-    hypotheses, heads, _, width = new.shape
+    hypotheses, _, heads, width = new.shape
     grown = new.new_empty(hypotheses, heads, max(_FIRST_CAPACITY, 2 * used), width)
     if held is not None:
         grown[:, :, :used] = held
@@ -55,20 +59,36 @@ def _selected(held: Tensor, hypotheses: Tensor, used: int) -> Tensor:
     return chosen
 
 
-@dataclass
-class LayerState:
-    """One decoder layer: the cross-attention keys and values once per sentence, and the self-attention cache."""
+def _by_position(x: Tensor) -> Tensor:
+    return x.transpose(1, 2)
 
-    memory: tuple[Tensor, Tensor]
-    history: KeyValueCache = field(default_factory=KeyValueCache)
+
+class LayerState:
+    """One decoder layer: cross-attention keys and values once per sentence, and the self-attention cache."""
+
+    def __init__(self, keys: Tensor, values: Tensor) -> None:
+        """Take the projected encoder output, (B, S, H, d_k) and (B, S, H, d_v)."""
+        self.history = KeyValueCache()
+        self._keys = keys.transpose(1, 2).contiguous()
+        self._values = values.transpose(1, 2).contiguous()
+
+    @property
+    def memory(self) -> tuple[Tensor, Tensor]:
+        """Keys (B, S, H, d_k) and values (B, S, H, d_v) for cross-attention."""
+        return _by_position(self._keys), _by_position(self._values)
+
+    def select_sentences(self, sentences_M: Tensor) -> None:
+        """Keep the given sentences' keys and values."""
+        self._keys = self._keys.index_select(0, sentences_M)
+        self._values = self._values.index_select(0, sentences_M)
 
 
 @dataclass
 class State:
     """The decoder's state after ``position`` tokens of every hypothesis.
 
-    The K beams of a sentence lie on the query axis of cross-attention, so what the encoder gave is held once per
-    sentence and never reordered. ``max_length`` is the most positions that can be decoded.
+    The K beams of a sentence lie on the query axis of cross-attention, so what the encoder gave is held once
+    per sentence and never reordered. ``max_length`` is the most positions that can be decoded.
     """
 
     layers: list[LayerState]
@@ -107,8 +127,7 @@ class State:
         beams_K = torch.arange(self.beams, device=sentences_M.device)
         self._select_hypotheses((sentences_M[:, None] * self.beams + beams_K).flatten())
         for layer in self.layers:
-            keys, values = layer.memory
-            layer.memory = (keys.index_select(0, sentences_M), values.index_select(0, sentences_M))
+            layer.select_sentences(sentences_M)
         self.keep = self.keep.index_select(0, sentences_M)
         self.memory_mask = padding(self.keep)
 

@@ -1,9 +1,10 @@
 """The arithmetic of training, without torch.
 
-Convention: one multiply-add is two floating-point operations; only matrix products count (projections, feed-forward,
-attention scores and contexts, output logits), not softmax, norms, biases, embeddings' look-up or the optimiser; the
-backward pass costs twice the forward pass. A causal score matrix counts in full, as it is computed. Padding does not
-count. Attention's quadratic part is taken at one mean length for both sides.
+Convention: one multiply-add is two floating-point operations; only matrix products count (projections,
+feed-forward, attention scores and contexts, output logits), not softmax, norms, biases, embeddings' look-up
+or the optimiser; the backward pass costs twice the forward pass. A causal score matrix counts in full, as
+it is computed. Padding does not count. Attention's quadratic part is taken at one mean length for both
+sides.
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ from __future__ import annotations
 from ablatable.config.model import Model
 
 MEAN_LENGTH = 30.0
-"""Pieces per sentence assumed for attention's quadratic part; about that of WMT14 with 37,000 shared pieces."""
+"""Pieces per sentence assumed for attention's quadratic part; about that of WMT14 with 37,000 shared
+pieces."""
 
 
 def training_flops(
-    model: Model, vocabulary: int, source_tokens: float, target_tokens: float, mean_length: float = MEAN_LENGTH
+    model: Model,
+    vocabulary: int,
+    source_tokens: float,
+    target_tokens: float,
+    mean_length: float = MEAN_LENGTH,
 ) -> float:
     """Return the floating-point operations of forward and backward passes over so many tokens.
 

@@ -11,8 +11,8 @@ TARGET_LANGUAGES = 32
 def parameter_count(model: Model, source_vocabulary: int, target_vocabulary: int) -> int:
     """Count the trainable parameters of ``build_model(model, source_vocabulary, target_vocabulary, ...)``.
 
-    A matrix that is used in several places counts once. Norms carry 2 d_model each: two per encoder layer, three per
-    decoder layer, none at the end of a stack.
+    A matrix that is used in several places counts once. Norms carry 2 d_model each: two per encoder layer,
+    three per decoder layer, none at the end of a stack.
     """
     width, inner = model.d_model, model.d_ff
     attention = _attention(model)

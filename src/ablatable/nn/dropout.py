@@ -34,10 +34,11 @@ class Dropout(nn.Module):
 
 
 def _scaled_keep(like: Tensor, rate: float) -> Tensor:
-    # PyTorch's CPU dropout draws a double per element and took a fifth of a training step. One 64-bit draw holds four
-    # 16-bit uniforms; the rate is rounded to 1/65536 and the scale is exact for the rounded rate.
+    # PyTorch's CPU dropout draws a double per element and took a fifth of a training step. One 64-bit draw
+    # holds four 16-bit uniforms; the rate is rounded to 1/65536 and the scale is exact for the rounded
+    # rate.
     dropped = round(rate * _LEVELS)
     draws = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), None)
-    uniform = draws.view(torch.int16)[: like.numel()].to(like.dtype if like.dtype.itemsize >= 4 else torch.float32)
+    uniform = draws.view(torch.int16)[: like.numel()].to(torch.float32)
     keep = uniform.ge_(dropped - _LEVELS // 2).mul_(_LEVELS / (_LEVELS - dropped))
     return keep.view(like.shape).to(like.dtype)

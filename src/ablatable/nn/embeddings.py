@@ -19,8 +19,9 @@ _TARGET_LANGUAGE = 0
 class Embedding(nn.Module):
     """One row per piece, multiplied by sqrt(d_model).
 
-    The pad row starts at zero and looking it up never gives it a gradient. Where the matrix is also the output
-    projection, the row is trained as the logit of the pad class; masks keep it from every other position.
+    The pad row starts at zero and looking it up never gives it a gradient. Where the matrix is also the
+    output projection, the row is trained as the logit of the pad class; masks keep it from every other
+    position.
     """
 
     def __init__(self, vocabulary: int, d_model: int) -> None:
@@ -52,7 +53,11 @@ class StackInput(nn.Module):
     """dropout(sqrt(d_model) * embedding [+ target language] + positions)."""
 
     def __init__(
-        self, embedding: Embedding, positions: nn.Module, dropout: Dropout, language: TargetLanguage | None = None
+        self,
+        embedding: Embedding,
+        positions: nn.Module,
+        dropout: Dropout,
+        language: TargetLanguage | None = None,
     ) -> None:
         super().__init__()
         self.embedding = embedding
@@ -88,8 +93,8 @@ class OwnOutput(nn.Module):
 class TiedOutput(nn.Module):
     """An output projection that is the matrix of an embedding.
 
-    It holds the embedding and asks it for its matrix each time, rather than naming the Parameter twice, so that the
-    two cannot come apart when weights are copied, assigned or loaded.
+    It holds the embedding and asks it for its matrix each time, rather than naming the Parameter twice, so
+    that the two cannot come apart when weights are copied, assigned or loaded.
     """
 
     def __init__(self, embedding: Embedding) -> None:

@@ -18,4 +18,6 @@ class ReluFeedForward(nn.Module):
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         """Map each position alone, (B, T, D) to (B, T, D)."""
-        return self.outer(torch.relu_(self.inner(x_BTD)))
+        # Two axes, because an in-place ReLU on a view of the product would make autograd copy the gradient.
+        x_ND = x_BTD.flatten(0, -2)
+        return self.outer(torch.relu_(self.inner(x_ND))).view_as(x_BTD)

@@ -1,11 +1,11 @@
 """Initial values, drawn from one random generator per parameter *name*.
 
-Two models with the same seed share every parameter of the same name, shape and kind, wherever else they differ, so
-that the rows of an ablation are paired.
+Two models with the same seed share every parameter of the same name, shape and kind, wherever else they
+differ, so that the rows of an ablation are paired.
 
 Kinds (the first public code, as far as the paper is silent):
-  - projections: Glorot uniform, U(-a, a) with a = sqrt(6 / (inputs + outputs)); of a fused projection, ``outputs``
-    is the fused width (3 h d_k for q/k/v when d_v = d_k);
+  - projections: Glorot uniform, U(-a, a) with a = sqrt(6 / (inputs + outputs)); of a fused projection
+    ``outputs`` is the fused width (3 h d_k for q/k/v when d_v = d_k);
   - embeddings, learned positions, target-language table, untied output: N(0, 1/d_model), that is, standard
     deviation d_model^-0.5; the pad row of an embedding is zero;
   - biases 0; norms weight 1, bias 0.
@@ -30,13 +30,11 @@ def initialise(model: nn.Module, seed: int) -> None:
     Raises:
         TypeError: a module has parameters whose initial values are not declared here.
     """
-    done: set[nn.Parameter] = set()
-    for module_name, module in model.named_modules():
-        for name, parameter in module.named_parameters(recurse=False):
-            if parameter not in done:
-                done.add(parameter)
-                with torch.no_grad():
-                    parameter.copy_(_initial(module, name, parameter.shape, _generator(seed, f"{module_name}.{name}")))
+    for name, parameter in model.named_parameters():
+        module_name, _, own_name = name.rpartition(".")
+        values = _initial(model.get_submodule(module_name), own_name, parameter.shape, _generator(seed, name))
+        with torch.no_grad():
+            parameter.copy_(values)
 
 
 def _generator(seed: int, name: str) -> torch.Generator:
@@ -50,13 +48,13 @@ def _initial(module: nn.Module, name: str, shape: torch.Size, generator: torch.G
             return _glorot_uniform(shape, generator)
         case LayerNorm(), "weight":
             return torch.ones(shape)
-        case (nn.Linear() | LayerNorm()), "bias":
+        case ((nn.Linear() | LayerNorm()), "bias"):
             return torch.zeros(shape)
         case Embedding(), "weight":
             table = _scaled_normal(shape, generator)
             table[PAD] = 0.0
             return table
-        case (LearnedPositions() | TargetLanguage() | OwnOutput()), "weight":
+        case ((LearnedPositions() | TargetLanguage() | OwnOutput()), "weight"):
             return _scaled_normal(shape, generator)
         case _:
             raise TypeError(f"no initial values are declared for {type(module).__name__}.{name}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from torch import nn
 
 
 def linear(inputs: int, outputs: int, bias: bool) -> nn.Linear:
     """Return an ``nn.Linear`` with unset values, without drawing from the global random generator."""
-    return nn.utils.skip_init(nn.Linear, inputs, outputs, bias=bias)
+    return cast(nn.Linear, nn.utils.skip_init(nn.Linear, inputs, outputs, bias=bias))

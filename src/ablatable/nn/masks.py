@@ -15,9 +15,9 @@ from torch import Tensor
 class Mask:
     """A keep-mask in the forms the attention kernels use.
 
-    A query that may see no key would make softmax divide zero by zero. Such a query is listed in ``empty`` and sees
-    every key in ``keep`` and ``bias``; attention then sets its weights and its context to exactly zero, so that
-    neither its output nor any gradient is ever NaN.
+    A query that may see no key would make softmax divide zero by zero. Such a query is listed in ``empty``
+    and sees every key in ``keep`` and ``bias``; attention then sets its weights and its context to exactly
+    zero, so that neither its output nor any gradient is ever NaN.
 
     Attributes:
         keep: bool, broadcastable to (B, 1, T, S); None where every key is visible.

@@ -1,7 +1,7 @@
 """How order enters: what is added to the scaled embeddings of both stacks (section 3.5).
 
-Shapes: B batch, T positions, D d_model. Each class has ``forward(x_BTD, offset)``, where ``offset`` is the position of
-the first of the T rows, and ``limit``, the number of positions it can represent (None: any).
+Shapes: B batch, T positions, D d_model. Each class has ``forward(x_BTD, offset)``, where ``offset`` is the
+position of the first of the T rows, and ``limit``, the number of positions it can represent (None: any).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def halves(rows: int, width: int) -> Tensor:
 class SinusoidalPositions(nn.Module):
     """Adds fixed sinusoids; the table grows with the longest input.
 
-    Phases are computed in float64 and stored in float32, whatever the precision of the model, because bfloat16 cannot
-    tell position 256 from 257.
+    Phases are computed in float64 and stored in float32, whatever the precision of the model, because
+    bfloat16 cannot tell position 256 from 257.
     """
 
     limit: int | None = None

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Concatenate, ParamSpec
 
 from torch import Tensor, nn
 
 from ablatable.nn.dropout import Dropout
 
+Given = ParamSpec("Given")
+
 
 class PostNorm(nn.Module):
-    """LayerNorm(x + dropout(sublayer(x))) (section 3.1). A stack of these ends normalised and has no final norm."""
+    """LayerNorm(x + dropout(sublayer(x))) (section 3.1).
+
+    A stack of these ends normalised and has no final norm.
+    """
 
     def __init__(self, norm: nn.Module, dropout: Dropout) -> None:
         super().__init__()
         self.norm = norm
         self.dropout = dropout
 
-    def forward(self, x_BTD: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """Run ``sublayer`` on (B, T, D) inside its residual connection."""
-        return self.norm(self.dropout.add_to(x_BTD, sublayer(x_BTD)))
+    def forward(
+        self,
+        x_BTD: Tensor,
+        sublayer: Callable[Concatenate[Tensor, Given], Tensor],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> Tensor:
+        """Run ``sublayer(x, *args)`` on (B, T, D) inside its residual connection."""
+        return self.norm(self.dropout.add_to(x_BTD, sublayer(x_BTD, *args, **kwargs)))

@@ -20,7 +20,7 @@ from ablatable.nn.masks import Mask, causal, padding
 
 @dataclass(frozen=True)
 class Memory:
-    """What the encoder hands to the decoder: states (B, S, D), keep (B, S) bool, and the mask made from it."""
+    """What the encoder hands to the decoder: states (B, S, D), keep (B, S) bool and the mask made of it."""
 
     states: Tensor
     keep: Tensor
@@ -45,12 +45,12 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x_BSD: Tensor, mask: Mask) -> Tensor:
         """(B, S, D) to (B, S, D)."""
-        x_BSD = self.self_residual(x_BSD, lambda x: self.self_attention(x, mask))
+        x_BSD = self.self_residual(x_BSD, self.self_attention, mask)
         return self.feed_forward_residual(x_BSD, self.feed_forward)
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention to the encoder's output, feed-forward, each in a residual connection."""
+    """Causal self-attention, attention to the encoder's output, feed-forward, each inside a residual."""
 
     def __init__(
         self,
@@ -72,16 +72,16 @@ class DecoderLayer(nn.Module):
     def forward(self, x_BTD: Tensor, mask: Mask, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
         projected = self.cross_attention.project(memory.states)
-        x_BTD = self.self_residual(x_BTD, lambda x: self.self_attention(x, mask))
-        x_BTD = self.cross_residual(x_BTD, lambda x: self.cross_attention(x, projected, memory.mask))
+        x_BTD = self.self_residual(x_BTD, self.self_attention, mask)
+        x_BTD = self.cross_residual(x_BTD, self.cross_attention, projected, memory.mask)
         return self.feed_forward_residual(x_BTD, self.feed_forward)
 
     def step(self, x_BKD: Tensor, state: LayerState, memory_mask: Mask) -> Tensor:
         """One new position of every beam, (B, K, D) to (B, K, D)."""
         x_N1D = x_BKD.flatten(0, 1).unsqueeze(1)
-        x_N1D = self.self_residual(x_N1D, lambda x: self.self_attention.step(x, state.history))
+        x_N1D = self.self_residual(x_N1D, self.self_attention.step, state.history)
         x_BKD = x_N1D.view_as(x_BKD)
-        x_BKD = self.cross_residual(x_BKD, lambda x: self.cross_attention(x, state.memory, memory_mask))
+        x_BKD = self.cross_residual(x_BKD, self.cross_attention, state.memory, memory_mask)
         return self.feed_forward_residual(x_BKD, self.feed_forward)
 
 
@@ -115,7 +115,7 @@ class Decoder(nn.Module):
     def start(self, memory: Memory) -> list[LayerState]:
         """Project the encoder's output once for every layer."""
         layers = cast(Iterable[DecoderLayer], self.layers)
-        return [LayerState(layer.cross_attention.project(memory.states)) for layer in layers]
+        return [LayerState(*layer.cross_attention.project(memory.states)) for layer in layers]
 
     def step(self, x_BKD: Tensor, state: State) -> Tensor:
         """One new position of every beam, (B, K, D) to (B, K, D)."""
@@ -173,13 +173,14 @@ class Transformer(nn.Module):
         ``state.max_length`` is ``max_length``, or less where the positions cannot represent as many.
         """
         limit = cast(int | None, self.target_input.positions.limit)
-        return State(self.decoder.start(memory), memory.keep, max_length if limit is None else min(max_length, limit))
+        reachable = max_length if limit is None else min(max_length, limit)
+        return State(self.decoder.start(memory), memory.keep, reachable)
 
     def step(self, tokens_BK: Tensor, state: State) -> Tensor:
         """Feed one token to every beam and return the hidden states (B, K, D) of that position.
 
         Raises:
-            ValueError: tokens do not match the state's sentences and beams, or ``state.max_length`` is reached.
+            ValueError: tokens do not match the state's sentences and beams, or all positions are used.
         """
         if tokens_BK.shape != (state.sentences, state.beams):
             raise ValueError(f"tokens {tuple(tokens_BK.shape)}, state {(state.sentences, state.beams)}")
