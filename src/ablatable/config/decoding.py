@@ -42,7 +42,7 @@ class Evaluation:
         tuple[Literal["valid", "test"], ...],
         Field(min_length=1, description="Splits to translate and score; select on valid, score test once."),
     ] = ("valid",)
-    sentences: Annotated[int | None, Field(ge=1, description="Only the first so many sentences of a split; null means all.")] = None
+    sentences: Annotated[int | None, Field(ge=1, description="Translate only the first so many sentences of a split; null means all.")] = None
     checkpoint: Annotated[
         Literal["last", "best"],
         Field(description="The last checkpoint (or average of the last), or the one of lowest validation NLL."),

@@ -67,8 +67,8 @@ def leaves() -> dict[str, Leaf]:
 @cache
 def sections() -> dict[str, Callable[..., Any]]:
     """The section classes of the tree by name, such as ``model``."""
-    annotations = {name: info.annotation for name, info in _fields(Experiment).items()}
-    return {name: cls for name, cls in annotations.items() if cls is not None and hasattr(cls, "__pydantic_fields__")}
+    annotations: dict[str, Any] = {name: info.annotation for name, info in _fields(Experiment).items()}
+    return {name: cls for name, cls in annotations.items() if hasattr(cls, "__pydantic_fields__")}
 
 
 def leaf(path: str, where: str) -> Leaf:

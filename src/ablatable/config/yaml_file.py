@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -86,12 +86,12 @@ def read(path: Path) -> Document:
             return Document(path, {})
         lines: dict[tuple[str | int, ...], int] = {}
         _index(root, (), lines, path)
-        data = loader.construct_document(root)
+        data: Any = loader.construct_document(root)
     except yaml.YAMLError as error:
         raise InputError(_syntax(path, error)) from error
     if not isinstance(data, dict):
         raise InputError(f"{shown(path)}: expected `key: value` lines, found {type(data).__name__}")
-    return Document(path, data, lines)
+    return Document(path, cast(dict[str, Any], data), lines)
 
 
 def parse_scalar(text: str, where: str) -> Any:

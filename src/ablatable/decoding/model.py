@@ -22,11 +22,11 @@ class SearchState(Protocol):
         """Copy the one hypothesis of every sentence to ``beams`` equal ones."""
         ...
 
-    def reorder(self, parents: Tensor) -> object:
+    def reorder(self, parents: Tensor, /) -> object:
         """Let hypothesis (b, k) continue ``parents[b, k]`` of the same sentence; (B,K) int64."""
         ...
 
-    def select(self, sentences: Tensor) -> object:
+    def select(self, sentences: Tensor, /) -> object:
         """Keep these sentences only, in this order; (M,) int64."""
         ...
 
@@ -38,19 +38,19 @@ StateT = TypeVar("StateT", bound=SearchState)
 class SearchModel(Protocol[MemoryT, StateT]):
     """The part of a model that ``beam_search`` calls."""
 
-    def encode(self, source: Tensor) -> MemoryT:
+    def encode(self, source: Tensor, /) -> MemoryT:
         """Read the source, (B,S) int64 with padding 0."""
         ...
 
-    def start(self, memory: MemoryT, max_length: int) -> StateT:
+    def start(self, memory: MemoryT, max_length: int, /) -> StateT:
         """Return a cache of one hypothesis per sentence, with room for ``max_length`` positions."""
         ...
 
-    def step(self, tokens: Tensor, state: StateT) -> Tensor:
+    def step(self, tokens: Tensor, state: StateT, /) -> Tensor:
         """Advance every hypothesis by one token, (B,K) int64, and return its features, (B,K,D)."""
         ...
 
-    def logits(self, hidden: Tensor) -> Tensor:
+    def logits(self, hidden: Tensor, /) -> Tensor:
         """Map features (...,D) to unnormalised log-probabilities (...,V)."""
         ...
 

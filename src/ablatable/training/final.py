@@ -2,20 +2,76 @@
 
 from __future__ import annotations
 
-import json
 import time
+from typing import Literal
 
 import torch
 
 from ablatable.data.dataset import Dataset
-from ablatable.decoding.translate import translate
+from ablatable.decoding.translate import Progress, translate
 from ablatable.nn.transformer import Transformer
 from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
 from ablatable.record.schema import Metric
-from ablatable.scoring.perplexity import perplexity
+from ablatable.scoring.perplexity import mean_nll, perplexity
 from ablatable.scoring.score import score
 from ablatable.training.evaluate import nll_sums
-from ablatable.training.fit import VALID_TOKENS
-from ablatable.training.module import TranslationModule
+
+_REPORT_SECONDS = 2.0
+
+
+def evaluate_split(
+    job: Job, dataset: Dataset, model: Transformer, split: Literal["valid", "test"]
+) -> dict[str, Metric]:
+    """Metrics of one split by name, such as ``valid.bleu``; the translations go to ``hypotheses.<split>.txt``.
+
+    NLL and perplexity are over the whole split and unsmoothed; ``evaluate.sentences`` limits what is translated.
+    """
+    experiment = job.experiment
+    device = model.output_weight.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=experiment.train.precision == "bf16"):
+        total, tokens = nll_sums(model, dataset.packed(split), device)
+    hypotheses = _translations(job, dataset, model, split)
+    write_atomic(job.folder / f"hypotheses.{split}.txt", "".join(f"{line}\n" for line in hypotheses))
+    references = dataset.references(split)[: experiment.evaluate.sentences]
+    scores = score(hypotheses, references, dataset.corpus.target)
+    return {
+        f"{split}.nll": Metric(mean_nll(total, tokens), "nats/token"),
+        f"{split}.ppl": Metric(perplexity(total, tokens), "perplexity/token"),
+        **{f"{split}.{name}": metric for name, metric in scores.items()},
+    }
+
+
+def _translations(
+    job: Job, dataset: Dataset, model: Transformer, split: Literal["valid", "test"]
+) -> list[str]:
+    experiment = job.experiment
+    pairs = dataset.packed(split)
+    chosen = range(min(len(pairs), experiment.evaluate.sentences or len(pairs)))
+    with EventWriter(job.folder / "events.jsonl") as events:
+        found = translate(
+            model,
+            [pairs.source(index) for index in chosen],
+            experiment.decode,
+            _reporter(events),
+            experiment.train.precision,
+        )
+    return [_one_line(dataset.target_tokenizer.decode(hypothesis.ids)) for hypothesis in found]
+
+
+def _one_line(text: str) -> str:
+    # A byte or rare piece may decode to a line break, and the file holds one sentence a line.
+    return text.replace("\n", " ")
+
+
+def _reporter(events: EventWriter) -> Progress:
+    last = 0.0
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _REPORT_SECONDS or done == total:
+            last = time.monotonic()
+            events.write("decode", done=done, total=total)
+
+    return report

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Literal
 
 import pytorch_lightning as pl
 import torch
@@ -21,9 +22,6 @@ from ablatable.training.keeper import Keeper
 from ablatable.training.module import TranslationModule
 from ablatable.training.progress import Progress
 from ablatable.training.stream import MicroBatch, UpdateStream
-
-VALID_TOKENS = 4096
-"""Tokens a side in a validation batch; it changes speed and rounding, not the sums."""
 
 _PRECISION: dict[str, Literal["32-true", "bf16-mixed"]] = {"fp32": "32-true", "bf16": "bf16-mixed"}
 
@@ -56,8 +54,8 @@ class _FittedModule(TranslationModule):
         self.rank_weight = float(self.trainer.world_size * stream.passes)
         return DataLoader(stream, batch_size=None)
 
-    def transfer_batch_to_device(self, batch: Any, device: torch.device, dataloader_idx: int) -> Any:
-        return batch.to(device)
+    def transfer_batch_to_device(self, batch: MicroBatch, device: torch.device, dataloader_idx: int) -> MicroBatch:
+        return replace(batch, batch=batch.batch.to(device))
 
 
 def device_kind(experiment: Experiment) -> Literal["cpu", "cuda"]:
@@ -93,7 +91,7 @@ def fit(job: Job, dataset: Dataset) -> Progress:
     module = _FittedModule(dataset, experiment)
     if progress is not None:
         module.progress = progress
-    keeper = Keeper(job.folder / "events.jsonl", checkpoints, dataset.valid, VALID_TOKENS)
+    keeper = Keeper(job.folder / "events.jsonl", checkpoints, dataset.valid)
     trainer = _trainer(job, keeper)
     trainer.fit(module, ckpt_path=str(checkpoints.last) if progress is not None else None, weights_only=False)
     finished = saved_progress(checkpoints)

@@ -26,12 +26,11 @@ _REPORT_SECONDS = 2.0
 class Keeper(pl.Callback):
     """Writes the ledger and the checkpoints of one run. Rank 0 writes; every rank takes part in sums and saves."""
 
-    def __init__(self, events: Path, checkpoints: Checkpoints, valid: PackedPairs, valid_budget: int) -> None:
+    def __init__(self, events: Path, checkpoints: Checkpoints, valid: PackedPairs) -> None:
         super().__init__()
         self._events_path = events
         self._checkpoints = checkpoints
         self._valid = valid
-        self._valid_budget = valid_budget
         self._events: EventWriter | None = None
         self._clock = 0.0
         self._reported = 0.0
@@ -112,9 +111,10 @@ class Keeper(pl.Callback):
             )
 
     def _validate(self, trainer: pl.Trainer, module: TranslationModule) -> None:
-        total, tokens = nll_sums(
-            module, self._valid, self._valid_budget, module.device, trainer.global_rank, trainer.world_size
-        )
+        with trainer.precision_plugin.forward_context():
+            total, tokens = nll_sums(
+                module.model, self._valid, module.device, trainer.global_rank, trainer.world_size
+            )
         _, total, tokens = _over_ranks(trainer, 0.0, total, tokens)
         nll = round(total / tokens, 6)
         progress = module.progress

@@ -12,7 +12,8 @@ import logging
 import os
 import shutil
 import threading
-from typing import Any
+from types import TracebackType
+from typing import Any, Self, cast
 
 from ablatable.config.dump import to_dict
 from ablatable.errors import InputError
@@ -30,8 +31,19 @@ _LOGGED = {
 class Mirror:
     """Does nothing and imports nothing when tracking is off."""
 
-    def close(self, record: Record | None) -> None:
-        """Forward what is left; with a record also the final metrics."""
+    def summarise(self, record: Record) -> None:
+        """Show the final metrics of the run."""
+
+    def close(self, completed: bool) -> None:
+        """Forward what is left and end the mirrored run."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close(error is None)
 
 
 class WandbMirror(Mirror):
@@ -43,6 +55,7 @@ class WandbMirror(Mirror):
         tracking = job.experiment.tracking
         self._events = job.folder / "events.jsonl"
         self._sent = 0
+        self._completed = False
         offline = tracking.wandb == "offline"
         if offline:
             # Replayed below from the ledger, so that `wandb sync` has one complete run to upload.
@@ -61,7 +74,7 @@ class WandbMirror(Mirror):
             resume=None if offline else "allow",
             config=to_dict(job.experiment),
         )
-        run: Any = self._logger.experiment
+        run: Any = cast(Any, self._logger.experiment)
         run.define_metric("*", step_metric="update")
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="wandb-mirror", daemon=True)
@@ -80,16 +93,20 @@ class WandbMirror(Mirror):
                 self._logger.experiment.log({"update": event["update"], **values})
         self._sent = len(events)
 
-    def close(self, record: Record | None) -> None:
-        """Forward what is left, put the final metrics into the summary (final, not last logged), finish the run."""
+    def summarise(self, record: Record) -> None:
+        """Put the final metrics into the summary: the record's, not the last logged."""
+        run: Any = cast(Any, self._logger.experiment)
+        run.summary.update({name: metric.value for name, metric in record.metrics.items()})
+        run.summary.update({"status": record.status, "parameters": record.parameters, "flops": record.flops})
+        self._completed = record.status == "completed"
+
+    def close(self, completed: bool) -> None:
+        """Stop following, forward what is left, finish the W&B run."""
         self._stop.set()
         self._thread.join()
         self._forward()
-        run: Any = self._logger.experiment
-        if record is not None:
-            run.summary.update({name: metric.value for name, metric in record.metrics.items()})
-            run.summary.update({"status": record.status, "parameters": record.parameters, "flops": record.flops})
-        run.finish(exit_code=0 if record is not None and record.status == "completed" else 1)
+        run: Any = cast(Any, self._logger.experiment)
+        run.finish(exit_code=0 if completed and self._completed else 1)
 
 
 def check_tracking(wanted: str) -> None:

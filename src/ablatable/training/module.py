@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from ablatable.config.schema import Experiment
-from ablatable.data.collate import Batch
 from ablatable.nn.transformer import Transformer
-from ablatable.training.loss import LossSums, token_losses
+from ablatable.training.evaluate import batch_losses
 from ablatable.training.progress import Progress
 from ablatable.training.schedule import learning_rate
 from ablatable.training.stream import MicroBatch
@@ -35,17 +34,10 @@ class TranslationModule(pl.LightningModule):
         self._sums: list[Tensor] = []
         self._tokens = 0
 
-    def losses(self, batch: Batch, smoothing: float) -> LossSums:
-        """Loss sums of one batch; padding positions never reach the output projection."""
-        memory = self.model.encode(batch.source)
-        hidden = self.model.decode(batch.target_input, memory)
-        real = batch.target_output != 0
-        return token_losses(hidden[real], self.model.output_weight, batch.target_output[real], smoothing)
-
     def training_step(self, item: MicroBatch, batch_idx: int) -> Tensor:
         """One pass of one device; Lightning adds up the passes of an update."""
         torch.manual_seed(noise_seed(self.experiment.seed, item.update, item.part, self.global_rank))
-        sums = self.losses(item.batch, self.experiment.train.label_smoothing)
+        sums = batch_losses(self.model, item.batch, self.experiment.train.label_smoothing)
         self._sums.append(torch.stack([sums.smoothed.detach(), sums.nll]))
         self._tokens += sums.tokens
         if item.part == item.passes - 1:

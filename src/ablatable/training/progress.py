@@ -33,4 +33,6 @@ class Progress:
     @classmethod
     def restored(cls, state: dict[str, Any]) -> Progress:
         """Inverse of :meth:`state`."""
-        return cls(**{**state, "curve": [CurvePoint(**point) for point in state["curve"]]})
+        progress = cls(**state)
+        progress.curve = [CurvePoint(**point) for point in state["curve"]]
+        return progress

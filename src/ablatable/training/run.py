@@ -69,13 +69,10 @@ def _execute(job: Job, store: Store) -> Record:
     dataset = prepare(experiment, job.cache)
     _check_lengths(experiment, dataset)
     _start(job)
-    mirror = open_mirror(job)
-    record: Record | None = None
-    try:
+    with open_mirror(job) as mirror:
         record = _train_and_score(job, dataset, started, clock)
         store.write_record(record)
-    finally:
-        mirror.close(record)
+        mirror.summarise(record)
     if record.status == "completed":
         Checkpoints(job.folder / "checkpoints").clean(experiment.runtime.keep_checkpoints)
     return record
