@@ -23,7 +23,7 @@ def render(table: Table) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    laid = grid(table)
+    laid = grid(table).spanned()
     page = environment.get_template("table.html.jinja")
     return page.render(
         symbols=symbols, table=table, heads=laid.heads, over=_over(laid.heads), blocks=laid.blocks

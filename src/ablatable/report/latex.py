@@ -34,13 +34,15 @@ _SYMBOL = re.compile(r"\b(?:([A-Za-z]|eps)_([A-Za-z]+)|([Nh]))\b(?![\w./-])")
 
 def render(table: Table) -> str:
     """A ``table*`` environment; a comment says which packages it needs."""
-    laid = grid(table)
+    laid = grid(table).spanned()
     lines = [
         r"% needs \usepackage{booktabs,multirow,graphicx}",
         r"\begin{table*}",
         r"\centering",
         rf"\caption{{{_caption(table)}}}",
         rf"\label{{tab:{table.name}-{table.scale}}}",
+        r"\vspace{1ex}",
+        r"\setlength{\tabcolsep}{3.5pt}",
         r"\resizebox{\textwidth}{!}{%",
         *_tabular(laid),
         "}",
@@ -115,11 +117,13 @@ def _cell(cell: Cell) -> str:
     text = label(cell.text) if cell.kind == "name" else escape(cell.text)
     if cell.bold:
         text = rf"\textbf{{{text}}}"
-    return text + (rf"\textsuperscript{{{','.join(cell.markers)}}}" if cell.markers else "")
+    if cell.markers:
+        text += rf"\textsuperscript{{{','.join(cell.markers)}}}"
+    return rf"\multicolumn{{{cell.span}}}{{l}}{{{text}}}" if cell.span > 1 else text
 
 
 def _below(table: Table) -> list[str]:
     notes = [rf"\textsuperscript{{{marker}}} {escape(text)}" for marker, text in table.notes]
     texts = [*notes, *(escape(text) for text in table.footnotes)]
     paragraphs = [rf"{text}\par" for text in texts]
-    return [r"\vspace{1ex}", r"\begin{minipage}{\textwidth}\footnotesize", *paragraphs, r"\end{minipage}"]
+    return [r"\par\vspace{1ex}", r"\begin{minipage}{\textwidth}\footnotesize", *paragraphs, r"\end{minipage}"]

@@ -38,6 +38,8 @@ class Cell:
     bold: bool = False
     markers: tuple[str, ...] = ()
     detail: str = ""
+    span: int = 1
+    """Columns it may fill: the cells it would cover follow it, and they are empty."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,23 @@ class Grid:
 
     heads: tuple[Head, ...]
     blocks: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
+
+    def spanned(self) -> Grid:
+        """The grid for a format whose cells can span columns: what a cell covers is left out."""
+        blocks = tuple((label, tuple(_uncovered(row) for row in rows)) for label, rows in self.blocks)
+        return Grid(self.heads, blocks)
+
+
+def _uncovered(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+    kept: list[Cell] = []
+    covered = 0
+    for cell in row:
+        if covered:
+            covered -= 1
+            continue
+        kept.append(cell)
+        covered = cell.span - 1
+    return tuple(kept)
 
 
 def grid(table: Table) -> Grid:
@@ -71,7 +90,9 @@ def _heads(column: MetricColumn) -> list[Head]:
 
 
 def _line(table: Table, row: TableRow) -> tuple[Cell, ...]:
-    cells = [Cell(row.title, "name", markers=row.markers)]
+    # A row that changes nothing the columns show says so across them, as the paper's row (E) does.
+    plain = not row.is_base and not any(row.settings)
+    cells = [Cell(row.title, "name", markers=row.markers, span=1 + len(row.settings) if plain else 1)]
     cells += [Cell(text or "", "setting") for text in row.settings]
     for column, cell in zip(table.metrics, row.cells, strict=True):
         cells += _measured(column, cell, row)
