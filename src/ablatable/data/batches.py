@@ -31,10 +31,11 @@ _FULL = float("inf")
 _CLOSING_COSTS = (0.2, 0.1, 0.07, 0.05, 0.045, 0.04, 0.035, 0.03)
 _MOST_PADDING = 0.079
 _MOST_BATCHES = 2.5
-"""Batches are filled as far as they go while that leaves at most this share of padding. A small corpus in
-large batches has too few neighbours of one length: there batches are closed earlier, as if closing one cost
-so many budgets of padding, each of ``_CLOSING_COSTS`` in turn. Where even that misses the mark, or makes
-more than ``_MOST_BATCHES`` times as many batches, they stay full: a budget should mean what it says."""
+"""A batch is closed early where the next sentences would pad it too much: as if a batch cost so many
+budgets of padding, which at the first of ``_CLOSING_COSTS`` makes 2 % more batches than filling each to the
+brim. A small corpus in large batches has too few neighbours of one length; where padding stays above
+``_MOST_PADDING``, the next costs are tried in turn. If all miss the mark, or need more than
+``_MOST_BATCHES`` times as many batches, the first stands: a budget should mean what it says."""
 
 
 def batch_order(
@@ -157,12 +158,12 @@ def _strips(longer: NDArray[np.int64], budget: int) -> NDArray[np.int64]:
 
 def _pack(order: Indices, source: NDArray[np.int64], target: NDArray[np.int64], budget: int) -> list[Indices]:
     """Cut the walk into the fullest batches whose padding is acceptable. Lengths are in the walk's order."""
-    full = _cut(source, target, budget, _FULL)
-    # Lazily: the first is nearly always taken.
-    attempts = itertools.chain([full], (_cut(source, target, budget, cost) for cost in _CLOSING_COSTS))
-    affordable = itertools.takewhile(lambda bounds: len(bounds) <= _MOST_BATCHES * len(full), attempts)
+    attempts = (_cut(source, target, budget, cost) for cost in _CLOSING_COSTS)
+    fullest = next(attempts)
+    affordable = itertools.takewhile(lambda bounds: len(bounds) <= _MOST_BATCHES * len(fullest), attempts)
+    tried = itertools.chain([fullest], affordable)
     bounds = next(
-        (bounds for bounds in affordable if _padding_of(bounds, source, target) <= _MOST_PADDING), full
+        (bounds for bounds in tried if _padding_of(bounds, source, target) <= _MOST_PADDING), fullest
     )
     return [order[start:end] for start, end in itertools.pairwise(bounds)]
 
