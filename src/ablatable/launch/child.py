@@ -67,6 +67,8 @@ def main(call: Call, report: Connection) -> None:
     except Exception as error:
         with contextlib.suppress(BrokenPipeError):  # the runner is gone, and this process about to follow it
             report.send(Broken(type(error).__name__, str(error)))
+        if call.log is None and isinstance(error, InputError | RunFailed):
+            sys.exit(1)  # the runner raises it again: nothing to add here
         raise  # multiprocessing prints the traceback, into the log, and exits 1
 
 

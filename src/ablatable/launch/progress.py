@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from ablatable.config.locate import display
 from ablatable.launch.outcome import Ended, Queued
 from ablatable.launch.view import Board, RunView, short_time
 
@@ -79,6 +80,11 @@ class Lines(_Boarded):
         self._heartbeat = heartbeat
         self._last = time.monotonic()
 
+    def begin(self, queued: Sequence[Queued], slots: int) -> None:
+        """Say how many runs there are; the first heartbeat is one period away."""
+        super().begin(queued, slots)
+        self._last = time.monotonic()
+
     def tick(self) -> None:
         """Print the heartbeat when it is due."""
         if time.monotonic() - self._last < self._heartbeat:
@@ -140,32 +146,23 @@ def screen(board: Board) -> RenderableType:
 
 
 def _cells(view: RunView) -> list[str]:
-    done = f"{view.update}/{view.updates}"
+    loss = "-" if view.loss is None else f"{view.loss:.3f}"
+    ppl = "-" if view.valid_ppl is None else f"{view.valid_ppl:.2f}"
     if view.decoded is not None:
-        done = f"decoding {view.decoded[0]}/{view.decoded[1]}"
+        return [f"decoding {view.decoded[0]}/{view.decoded[1]}", loss, ppl, "-", "-"]
     speed = view.tokens_per_second
-    return [
-        done,
-        "-" if view.loss is None else f"{view.loss:.3f}",
-        "-" if view.valid_ppl is None else f"{view.valid_ppl:.2f}",
-        "-" if speed is None else f"{speed:,.0f}",
-        short_time(view.seconds_left),
-    ]
+    tokens = "-" if speed is None else f"{speed:,.0f}"
+    return [f"{view.update}/{view.updates}", loss, ppl, tokens, short_time(view.seconds_left)]
 
 
 def run_line(view: RunView) -> str:
     """One run in a few words."""
     done, loss, ppl, speed, left = _cells(view)
-    if view.loss is None and view.decoded is None:
-        return f"{view.queued.name}: starting" if view.update == 0 else f"{view.queued.name}: {done}"
-    words = [
-        f"{view.queued.name}: {done}",
-        f"loss {loss}",
-        f"valid ppl {ppl}",
-        f"{speed} tokens/s",
-        f"{left} left",
-    ]
-    return ", ".join(word for word in words if " -" not in word and not word.startswith("- "))
+    if view.update == 0 and view.decoded is None:
+        return f"{view.queued.name}: starting"
+    parts = {"loss {}": loss, "valid ppl {}": ppl, "{} tokens/s": speed, "{} left": left}
+    known = [form.format(value) for form, value in parts.items() if value != "-"]
+    return ", ".join([f"{view.queued.name}: {done}", *known])
 
 
 def total_line(board: Board) -> str:
@@ -183,5 +180,5 @@ def ended_line(ended: Ended) -> str:
     """How one run ended."""
     after = f" after {short_time(ended.seconds)}" if ended.seconds else ""
     cause = f": {ended.cause}" if ended.cause else ""
-    log = f" (see {ended.job.folder / 'log.txt'})" if ended.state in ("failed", "crashed") else ""
+    log = f" (see {display(ended.job.folder / 'log.txt')})" if ended.state in ("failed", "crashed") else ""
     return f"{ended.queued.name}: {ended.state}{after}{cause}{log}"

@@ -14,7 +14,15 @@ from multiprocessing.context import ForkServerContext
 RUNNER_VARIABLE = "ABLATABLE_RUNNER"
 """Tells the server which process it belongs to (`ablatable.launch.warm` reads it)."""
 
-HEAVY = ("torch", "pytorch_lightning", "sentencepiece", "ablatable.training.run", "ablatable.cli.main")
+HEAVY = (
+    "torch",
+    "pytorch_lightning",
+    "sentencepiece",
+    "sacrebleu",
+    "sacremoses",
+    "ablatable.training.run",
+    "ablatable.cli.main",
+)
 """What a run needs and takes seconds to import. `cli.main` is there because multiprocessing repeats the
 imports of the console script in every process it starts."""
 

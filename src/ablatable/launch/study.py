@@ -1,0 +1,115 @@
+"""Running what a table still lacks: guard, data once for all, jobs, processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ablatable.config.locate import cache_folder
+from ablatable.config.schema import Experiment
+from ablatable.errors import RunFailed
+from ablatable.launch.guard import only_runner
+from ablatable.launch.local import Progress, run_jobs
+from ablatable.launch.outcome import Outcome, Queued
+from ablatable.launch.process import call_in_child
+from ablatable.launch.server import preload_list
+from ablatable.launch.slots import plan_slots
+from ablatable.record.job import Job
+from ablatable.record.schema import Labels
+from ablatable.study.estimate import cost_of
+from ablatable.study.gather import Expected, expected
+from ablatable.study.status import RunState, states
+
+PREPARE = "ablatable.training.run:prepare_data"
+
+
+@dataclass(frozen=True)
+class StudyRun:
+    """A table's runs after a launch: where every one stands, and what this launch did."""
+
+    expected: Expected
+    states: tuple[RunState, ...]
+    outcome: Outcome
+
+    @property
+    def exit_code(self) -> int:
+        """0: nothing is lacking; 1: a run failed, now or earlier, or crashed; 128 + signal: stopped."""
+        if self.outcome.exit_code:
+            return self.outcome.exit_code
+        return 0 if all(run.state in ("completed", "pruned") for run in self.states) else 1
+
+
+def run_study(
+    study: str,
+    scale: str | None,
+    seeds: int,
+    *,
+    slots: int | None,
+    retry_failed: bool,
+    progress: Progress,
+    say: Callable[[str], None],
+) -> StudyRun:
+    """Run what a table lacks, and nothing else.
+
+    Args:
+        study: Name or path.
+        scale: Name; None: the study's default.
+        seeds: Repeats of every row.
+        slots: Runs at a time; None: as many as cores or devices allow.
+        retry_failed: Run again what has failed.
+        progress: Shows the runs.
+        say: Shows a sentence about what comes before the runs.
+
+    Raises:
+        InputError: The study, the scale or the data don't allow it, or another runner is at work.
+        RunFailed: The data could not be prepared, or the disk is full.
+        Interrupted: Stopped before the first run.
+    """
+    found = expected(study, scale, seeds)
+    with only_runner(found.store.root, found.study.name, found.scale):
+        if found.provisional or _queue(found, retry_failed):
+            say("preparing the data")
+            _prepare(found)
+            found = expected(study, scale, seeds)
+            if found.provisional:
+                raise RunFailed(
+                    f"the corpus of study '{found.study.name}' was prepared and can't be found again"
+                )
+        queued = _queue(found, retry_failed)
+        outcome = _launch(queued, slots, retry_failed, progress) if queued else Outcome()
+        return StudyRun(found, states(found.rows, found.store), outcome)
+
+
+def _experiments(found: Expected) -> list[Experiment]:
+    """One experiment a row: seeds read the same data."""
+    return [row.experiments[0] for row in found.rows]
+
+
+def _preload(found: Expected) -> list[str]:
+    return preload_list(wandb=any(one.tracking.wandb != "off" for one in _experiments(found)))
+
+
+def _prepare(found: Expected) -> None:
+    """Once for all runs, and in a process of its own, so that this one stays free of torch."""
+    call_in_child(PREPARE, _experiments(found), cache_folder(), preload=_preload(found))
+
+
+def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
+    """The runs to do: not those completed, nor (unless asked) those that failed."""
+    done = {"completed"} if retry_failed else {"completed", "failed", "pruned"}
+    return [
+        Queued(_job(found, row.row.name, experiment, id), cost_of(experiment).flops)
+        for row in found.rows
+        for experiment, id in zip(row.experiments, row.ids, strict=True)
+        if found.store.status(id).state not in done
+    ]
+
+
+def _job(found: Expected, row: str, experiment: Experiment, id: str) -> Job:
+    labels = Labels(found.study.name, row, found.scale)
+    return Job(experiment, id, labels, found.store.folder(id).absolute(), cache_folder().absolute())
+
+
+def _launch(queued: Sequence[Queued], slots: int | None, retry_failed: bool, progress: Progress) -> Outcome:
+    planned = plan_slots((item.job.experiment.runtime for item in queued), slots)
+    return run_jobs(queued, planned, progress, retry_failed=retry_failed)
