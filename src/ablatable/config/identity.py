@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any, cast
 
 from ablatable.config.dump import is_active
@@ -21,6 +23,12 @@ def meaning(experiment: Experiment) -> dict[str, Any]:
 
     ``d_k=None`` and ``d_k=d_model/heads`` are one meaning, so both give the number.
     """
+    return dict(_meaning(replace(experiment, seed=0)))
+
+
+@lru_cache(maxsize=4096)
+def _meaning(experiment: Experiment) -> dict[str, Any]:
+    """One answer for all seeds of a row: a table asks a thousand times."""
     base = Experiment()
     return {
         path: _plain(experiment, path)
