@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +47,7 @@ def test_validation_covers_everything_in_a_fixed_order(pairs: list[tuple[int, in
 @given(st.lists(st.integers(1, 6), max_size=20), st.integers(1, 6))
 def test_shards_neither_lose_nor_share_and_are_equally_many(sizes: list[int], ranks: int) -> None:
     bounds = np.cumsum([0, *sizes])
-    batches = [np.arange(start, end) for start, end in zip(bounds[:-1], bounds[1:], strict=True)]
+    batches = [np.arange(start, end) for start, end in itertools.pairwise(bounds.tolist())]
     shards = [shard(batches, rank, ranks) for rank in range(ranks)]
     assert {len(own) for own in shards} == {-(-len(batches) // ranks)}
     seen = [index for own in shards for batch in own for index in batch.tolist()]

@@ -104,7 +104,7 @@ def test_damaged_arrays_are_named(tmp_path: Path) -> None:
 
 
 def test_data_05_one_mask_for_input_and_labels(tmp_path: Path) -> None:
-    """Of [BOS, 5, EOS, PAD]: labels [5, EOS, PAD], loss mask [1, 1, 0], 2 tokens: eos counted, bos never a label.
+    """Of [BOS, 5, EOS, PAD]: labels [5, EOS, PAD], mask [1, 1, 0], 2 tokens: eos counted, bos never a label.
 
     The case's input has EOS at its third place; ours has PAD, so that input and labels share one mask.
     """

@@ -23,8 +23,8 @@ import sentencepiece
 from ablatable.data.tokenizers.special import BOS, EOS, FIRST_PIECE, PAD, UNK
 from ablatable.errors import InputError
 
-# Fixed, not taken from the machine: it orders the unigram model's float sums, and so decides between nearly equal
-# pieces (6 of 2,000 differ between 1 and 8 threads on 6,000 English sentences).
+# Fixed, not taken from the machine: it orders the unigram model's float sums, and so decides between nearly
+# equal pieces (6 of 2,000 differ between 1 and 8 threads on 6,000 English sentences).
 _TRAINING_THREADS = 8
 # Longer lines are left out of training without a word; sentencepiece's default is 4192 bytes.
 _LONGEST_LINE_BYTES = 1 << 24
