@@ -9,9 +9,16 @@ _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _SPACE = re.compile(r"\s+")
 
 
+_GAP = re.compile(r" (?=[.,](?: |$))|(?<=\() | (?=\))")
+
+
 def normalise(text: str) -> str:
-    """NFC, without soft hyphens and zero-width characters, white space (any kind) collapsed to single spaces."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", text).translate(_INVISIBLE)).strip()
+    """NFC, without soft hyphens and zero-width characters, white space (any kind) collapsed to single spaces.
+
+    Spaces before full stops and commas and inside parentheses go too: they are what an icon left behind.
+    """
+    visible = unicodedata.normalize("NFC", text).translate(_INVISIBLE)
+    return _GAP.sub("", _SPACE.sub(" ", visible).strip())
 
 
 _MAC_KEYS = (
@@ -28,7 +35,7 @@ def drop_mac_keys(text: str) -> str:
 
 
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:z\. ?B|d\. ?h|u\. ?a|u\. ?U|o\. ?ä|o\. ?Ä|i\. ?d\. ?R|s\. ?o|s\. ?u|e\. ?g|i\. ?e|p\. ?ex|c\.-à-d"
+    r"(?:\b(?:z\. ?B|d\. ?h|u\. ?a|u\. ?U|o\. ?[äÄ]|i\. ?d\. ?R|s\. ?[ou]|e\. ?g|i\. ?e|p\. ?ex|c\.-à-d"
     r"|z|d|u|i|e|Nr|No|bzw|usw|ca|vgl|evtl|ggf|inkl|max|min|etc|vs|cf|ex|resp|approx|Abb|Bsp|Art|Fig|St|Dr|Mr|Mrs|Jan"
     r"|Feb|Apr|Aug|Sept|Okt|Oct|Nov|Dez|Dec|env|www|Str|Inc|Co)|\b[A-Z]|\s\d{1,2})\.$"
 )
@@ -36,7 +43,7 @@ _BOUNDARY = re.compile(r"(?<=[.!?:])[\"”“»)]?\s+(?=[\"„“«(]?[A-ZÄÖÜ
 
 
 def sentences(text: str) -> list[str]:
-    """Split at ``. ! ?`` before a capital or digit; not after an abbreviation, an initial or an ordinal number."""
+    """Split at ``. ! ?`` before a capital or digit; not after an abbreviation, an initial or an ordinal."""
     parts: list[str] = []
     start = 0
     for match in _BOUNDARY.finditer(text):
@@ -50,7 +57,7 @@ def sentences(text: str) -> list[str]:
 
 
 def split_together(source: str, target: str) -> list[tuple[str, str]]:
-    """Return sentence pairs where both sides split into the same number of sentences, else the one pair as it is."""
+    """Return sentence pairs where both sides split into equally many sentences, else the pair as it is."""
     left, right = sentences(source), sentences(target)
     return list(zip(left, right, strict=True)) if len(left) == len(right) else [(source, target)]
 

@@ -36,6 +36,13 @@ class SplitFacts:
     duplicates: int
     bytes: tuple[int, int]
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SplitFacts:
+        """Read one split of a stored card."""
+        fields: dict[str, Any] = dict(data)
+        fields["bytes"] = tuple(data["bytes"])
+        return cls(**fields)
+
 
 @dataclass(frozen=True)
 class Overlap:
@@ -50,8 +57,8 @@ class Overlap:
 class Card:
     """Where a corpus comes from, what was done to it, and what it holds. Stored as ``card.json``.
 
-    ``steps`` are (what, count) in the order they were done. ``packages`` are name -> version of what the text was
-    taken from. ``expected_fingerprint`` is the one this version of Ablatable was tested with.
+    ``steps`` are (what, count) in the order they were done. ``packages`` are name -> version of what the
+    text was taken from. ``expected_fingerprint`` is the one this version of Ablatable was tested with.
     """
 
     name: str
@@ -75,15 +82,16 @@ class Card:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Card:
         """Read what ``to_dict`` wrote."""
-        splits = {name: SplitFacts(**{**facts, "bytes": tuple(facts["bytes"])}) for name, facts in data["splits"].items()}
-        overlap = {name: Overlap(**facts) for name, facts in data["overlap"].items()}
-        steps = [(str(what), int(count)) for what, count in data["steps"]]
-        return cls(**{**data, "splits": splits, "overlap": overlap, "steps": steps})
+        fields: dict[str, Any] = dict(data)
+        fields["splits"] = {name: SplitFacts.from_dict(facts) for name, facts in data["splits"].items()}
+        fields["overlap"] = {name: Overlap(**facts) for name, facts in data["overlap"].items()}
+        fields["steps"] = [(str(what), int(count)) for what, count in data["steps"]]
+        return cls(**fields)
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """A corpus that is ready to read: ``folder/{train,valid,test}.{source,target}``, UTF-8, one sentence a line."""
+    """A corpus ready to read: ``folder/{train,valid,test}.{source,target}``, UTF-8, one sentence a line."""
 
     name: str
     source: str
@@ -172,7 +180,9 @@ def write(draft: Draft, folder: Path, name: str, languages: tuple[str, str], exp
         overlap=overlaps(draft.splits),
         notes=draft.notes,
     )
-    (folder / "card.json").write_text(json.dumps(card.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (folder / "card.json").write_text(
+        json.dumps(card.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def read_card(folder: Path) -> Card | None:
@@ -187,7 +197,9 @@ def read_card(folder: Path) -> Card | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (ValueError, TypeError, KeyError) as error:
-        raise InputError(f"{path}: unreadable corpus card; delete the folder {folder} and run the command again") from error
+        raise InputError(
+            f"{path}: unreadable corpus card; delete the folder {folder} and run the command again"
+        ) from error
 
 
 def open_corpus(folder: Path) -> Corpus | None:
@@ -204,5 +216,7 @@ def open_corpus(folder: Path) -> Corpus | None:
         for side, size in zip(("source", "target"), facts.bytes, strict=True):
             path = corpus.path(split, side)
             if not path.is_file() or path.stat().st_size != size:
-                raise InputError(f"{path}: missing or damaged; delete the folder {folder} and run the command again")
+                raise InputError(
+                    f"{path}: missing or damaged; delete the folder {folder} and run the command again"
+                )
     return corpus

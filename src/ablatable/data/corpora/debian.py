@@ -15,7 +15,10 @@ from pathlib import Path
 from ablatable.data.corpora.storage import Say, disk_full, locked
 from ablatable.errors import InputError
 
-_OTHERS = "use data.corpus=toy-en-de (made on the spot, works anywhere) or data.corpus=files (your own text) instead"
+_OTHERS = (
+    "use data.corpus=toy-en-de (made on the spot, works anywhere) or "
+    "data.corpus=files (your own text) instead"
+)
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?P<hash>\S*)$")
 
 
@@ -35,17 +38,35 @@ class _NoPackages(Exception):
 def _require_tools() -> None:
     missing = [tool for tool in ("apt-get", "dpkg-deb") if shutil.which(tool) is None]
     if missing:
-        raise InputError(f"this corpus comes from Debian packages, and this machine has no {' and no '.join(missing)}; {_OTHERS}")
+        raise InputError(
+            "this corpus comes from Debian packages, and this machine has no "
+            f"{' and no '.join(missing)}; {_OTHERS}"
+        )
 
 
 def _apt(arguments: Sequence[str], folder: Path, options: Sequence[str], lock: int) -> str:
     """Run apt-get in ``folder``; the child holds our lock too, so that it is never joined by a second one."""
     if os.geteuid() == 0:  # the unprivileged download user of apt cannot write to a private cache
         options = [*options, "-o", "APT::Sandbox::User=root"]
-    command = ["apt-get", "-q", "-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=30", *options, *arguments]
+    command = [
+        "apt-get",
+        "-q",
+        "-o",
+        "Acquire::Retries=2",
+        "-o",
+        "Acquire::http::Timeout=30",
+        *options,
+        *arguments,
+    ]
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, pass_fds=(lock,), stdin=subprocess.DEVNULL, capture_output=True, text=True
+        command,
+        cwd=folder,
+        env=environment,
+        pass_fds=(lock,),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
     )
     if done.returncode == 0:
         return done.stdout
@@ -92,7 +113,10 @@ def _download(names: Sequence[str], folder: Path, options: Sequence[str], lock: 
 
 def _described(path: Path) -> Package:
     fields = subprocess.run(
-        ["dpkg-deb", "--showformat", "${Package}\t${Version}", "--show", str(path)], capture_output=True, text=True, check=True
+        ["dpkg-deb", "--showformat", "${Package}\t${Version}", "--show", str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     name, version = fields.strip().split("\t")
     return Package(name, version, path)
@@ -101,8 +125,9 @@ def _described(path: Path) -> Package:
 def fetch(names: Sequence[str], folder: Path, say: Say) -> list[Package]:
     """Fetch the packages ``names`` into ``folder`` and return them in that order.
 
-    What is there already and matches apt's checksums is not fetched again; a download that was cut short goes on
-    where it stopped. The system's package index is used where it serves, else a private one in ``folder``.
+    What is there already and matches apt's checksums is not fetched again; a download that was cut short
+    goes on where it stopped. The system's package index is used where it serves, else a private one in
+    ``folder``.
 
     Raises:
         InputError: no apt here, no network, no such package, or a full disk.
@@ -133,4 +158,6 @@ def unpack(package: Package, folder: Path) -> None:
     if "No space left on device" in done.stderr:
         raise disk_full(folder)
     reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    raise InputError(f"{package.path}: dpkg-deb cannot unpack it ({reason}); delete the file and run the command again")
+    raise InputError(
+        f"{package.path}: dpkg-deb cannot unpack it ({reason}); delete the file and run the command again"
+    )

@@ -22,7 +22,10 @@ def languages(data: Data) -> tuple[str, str]:
     """
     match = _LANGUAGES.match(data.files_languages or "")
     if match is None or match[1] == match[2]:
-        raise InputError(f"data.files_languages: '{data.files_languages}' is not two different language codes; write it like en-de")
+        raise InputError(
+            f"data.files_languages: '{data.files_languages}' is not two different language codes; "
+            "write it like en-de"
+        )
     return match[1], match[2]
 
 
@@ -36,7 +39,9 @@ def _paths(data: Data, split: str) -> tuple[Path, Path] | None:
             raise InputError(f"data.{key} is not set; data.corpus=files needs the path of a text file there")
         if not Path(value).is_file():
             problem = "is not a file" if Path(value).exists() else "does not exist"
-            raise InputError(f"data.{key}: {value} {problem}; give the path of a text file with one sentence a line")
+            raise InputError(
+                f"data.{key}: {value} {problem}; give the path of a text file with one sentence a line"
+            )
     return Path(values[0] or ""), Path(values[1] or "")
 
 
@@ -50,7 +55,9 @@ def key(data: Data) -> str:
     for split in SPLITS:
         for path in _paths(data, split) or ():
             status = path.stat()
-            digest.update(f"\x00{split}\x00{path.resolve()}\x00{status.st_size}\x00{status.st_mtime_ns}".encode())
+            digest.update(
+                f"\x00{split}\x00{path.resolve()}\x00{status.st_size}\x00{status.st_mtime_ns}".encode()
+            )
     return digest.hexdigest()[:16]
 
 
@@ -61,7 +68,8 @@ def _decoded(path: Path) -> list[str]:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path}: line {line} is not valid UTF-8 (byte 0x{raw[error.start]:02x}); convert the file, for example with iconv"
+            f"{path}: line {line} is not valid UTF-8 (byte 0x{raw[error.start]:02x}); "
+            "convert the file, for example with iconv"
         ) from error
     return [line.removesuffix("\r") for line in split_lines(text.removeprefix("\ufeff"))]
 
@@ -69,23 +77,34 @@ def _decoded(path: Path) -> list[str]:
 def read_split(source: Path, target: Path, split: str) -> tuple[list[Pair], int]:
     r"""Read two aligned files; returns the pairs with text on both sides, and how many were dropped as empty.
 
-    Lines end at ``\n`` only. A byte order mark and the ``\r`` of Windows line ends are dropped. Outside training
-    nothing may be dropped: an empty side there is an error, since scores must be over every sentence.
+    Lines end at ``\n`` only. A byte order mark and the ``\r`` of Windows line ends are dropped. Outside
+    training nothing may be dropped: an empty side there is an error, since scores must be over every
+    sentence.
 
     Raises:
         InputError: invalid UTF-8, different line counts, no pairs at all, an empty side in a held-out split.
     """
     left, right = _decoded(source), _decoded(target)
     if len(left) != len(right):
-        raise InputError(f"{source} has {len(left)} lines and {target} has {len(right)}; the two sides must be aligned line by line")
+        raise InputError(
+            f"{source} has {len(left)} lines and {target} has {len(right)}; "
+            "the two sides must be aligned line by line"
+        )
     pairs = [(a, b) for a, b in zip(left, right, strict=True) if a.strip() and b.strip()]
     empty = len(left) - len(pairs)
     if empty and split != "train":
-        number = next(n for n, sides in enumerate(zip(left, right, strict=True), 1) if not all(map(str.strip, sides)))
+        number = next(
+            n for n, sides in enumerate(zip(left, right, strict=True), 1) if not all(map(str.strip, sides))
+        )
         path = source if not left[number - 1].strip() else target
-        raise InputError(f"{path}: line {number} is empty ({empty} such pairs); held-out sentences must not be empty, remove the pair from both files")
+        raise InputError(
+            f"{path}: line {number} is empty ({empty} such pairs); "
+            "held-out sentences must not be empty, remove the pair from both files"
+        )
     if not pairs:
-        raise InputError(f"{source}: no sentence pairs with text on both sides; the {split} split needs at least one")
+        raise InputError(
+            f"{source}: no sentence pairs with text on both sides; the {split} split needs at least one"
+        )
     return pairs, empty
 
 
@@ -110,7 +129,8 @@ def fingerprint_of(data: Data) -> str:
 
 def overlap_sentence(split: str, overlap: Overlap, size: int) -> str:
     """Say how much of a held-out split training holds."""
-    return f"{split} and train overlap: {overlap.pairs}/{size} = {overlap.share:.0%} of the {split} pairs are training pairs too"
+    share = f"{overlap.pairs}/{size} = {overlap.share:.0%}"
+    return f"{split} and train overlap: {share} of the {split} pairs are training pairs too"
 
 
 def build(data: Data) -> Draft:
@@ -127,7 +147,9 @@ def build(data: Data) -> Draft:
             continue
         sentence = overlap_sentence(split, overlap, len(splits[split]))
         if data.files_overlap != "allow":
-            raise InputError(f"data.corpus=files: {sentence}; remove them from training, or set data.files_overlap=allow")
+            raise InputError(
+                f"data.corpus=files: {sentence}; remove them from training, or set data.files_overlap=allow"
+            )
         notes.append(sentence)
     for split, pairs in splits.items():
         repeated = len(pairs) - len(set(pairs))

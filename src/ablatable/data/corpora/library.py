@@ -22,7 +22,9 @@ def _builder(data: Data, entry: CorpusEntry) -> tuple[int, Builder]:
     """Return the recipe's number and the builder of a named corpus (``files`` has its own key)."""
     name = data.corpus
     if name.startswith("lohelp-"):
-        return lohelp.RECIPE, lambda cache, scratch, say: lohelp.build(entry.source, entry.target, cache, scratch, say)
+        return lohelp.RECIPE, lambda cache, scratch, say: lohelp.build(
+            entry.source, entry.target, cache, scratch, say
+        )
     if name.startswith("synthetic-"):
         return synthetic.RECIPE, lambda cache, scratch, say: synthetic.build(name.removeprefix("synthetic-"))
     if name == "toy-en-de":
@@ -30,8 +32,8 @@ def _builder(data: Data, entry: CorpusEntry) -> tuple[int, Builder]:
     if name == "files":
         return files.RECIPE, lambda cache, scratch, say: files.build(data)
     raise InputError(
-        f"data.corpus={name} needs the hub loader, which this version does not ship; download the text yourself and "
-        "use data.corpus=files with data.files_source_train, data.files_target_train, ..."
+        f"data.corpus={name} needs the hub loader, which this version does not ship; download the text "
+        "yourself and use data.corpus=files with data.files_source_train, data.files_target_train, ..."
     )
 
 
@@ -52,7 +54,8 @@ def fingerprint_warning(corpus: Corpus) -> str | None:
     packages = ", ".join(f"{name} {version}" for name, version in corpus.card.packages.items())
     return (
         f"corpus {corpus.name}: the text differs from the one this version was tested with (fingerprint "
-        f"{corpus.fingerprint}, tested {pinned}{'; from ' + packages if packages else ''}); results are not comparable"
+        f"{corpus.fingerprint}, tested {pinned}{'; from ' + packages if packages else ''}); "
+        "its results do not compare with published ones"
     )
 
 
@@ -62,8 +65,8 @@ def get(data: Data, cache: Path, say: Say = to_stderr) -> Corpus:
     Safe to kill and to run twice at once. ``say`` takes lines of progress and warnings.
 
     Raises:
-        InputError: unknown corpus, one without a loader, no apt or network for one that needs it, bad files, a full
-            disk, or a damaged cache.
+        InputError: unknown corpus, one without a loader, no apt or network for one that needs it, bad files,
+            a full disk, or a damaged cache.
     """
     check_corpus(data.corpus, "data.corpus")
     entry = CORPORA[data.corpus]
@@ -93,7 +96,9 @@ def _make(data: Data, entry: CorpusEntry, builder: Builder, cache: Path, final: 
     build_folder(final, fill)
     corpus = open_corpus(final)
     if corpus is None:
-        raise InputError(f"{final}: the corpus vanished right after it was made; is something else cleaning the cache?")
+        raise InputError(
+            f"{final}: the corpus vanished right after it was made; is something else cleaning the cache?"
+        )
     counts = ", ".join(f"{split} {facts.pairs:,}" for split, facts in corpus.card.splits.items())
     say(f"corpus {data.corpus}: {counts} pairs, fingerprint {corpus.fingerprint}")
     for note in corpus.card.notes:

@@ -21,7 +21,7 @@ _FOLDERS = {"en": "en-US", "de": "de", "fr": "fr"}
 
 
 def read_pages(source: Path, target: Path) -> Iterator[Pair]:
-    """Yield the paragraphs that both folders hold under the same page and id, in the order of page and text."""
+    """Yield the paragraphs that both folders hold under the same page and id, in the order of the pages."""
     for page in sorted(source.glob("text/**/*.html"), key=lambda path: path.relative_to(source).as_posix()):
         other = target / page.relative_to(source)
         if not other.is_file():
@@ -67,8 +67,9 @@ def build(source: str, target: str, cache: Path, scratch: Path, say: Say) -> Dra
     pairs, steps = clean(read_pages(root / _FOLDERS[source], root / _FOLDERS[target]))
     if len(pairs) < 4 * HELD_OUT:
         raise InputError(
-            f"{' and '.join(str(package.path) for package in packages)}: only {len(pairs)} usable sentence pairs; "
-            "this release of LibreOffice's help has another form; use data.corpus=toy-en-de or data.corpus=files instead"
+            f"{' and '.join(str(package.path) for package in packages)}: only {len(pairs)} usable sentence "
+            "pairs, this release of LibreOffice's help has another form; use data.corpus=toy-en-de or "
+            "data.corpus=files instead"
         )
     splits = hold_out(pairs, valid=HELD_OUT, test=HELD_OUT)
     steps += [(f"dropped from training: {reason}", count) for reason, count in splits.dropped.items()]

@@ -1,11 +1,12 @@
 """Paragraphs of a LibreOffice help page by their id.
 
 A page offers alternatives inside a paragraph ("Command" on a Mac, "Ctrl" elsewhere) as the children of a
-``switchinline`` span. A reader sees one of them, and so does the corpus: the default child where there is one, the
-first child otherwise. Both languages share the structure, so both sides choose the same alternative.
+``switchinline`` span. A reader sees one of them, and so does the corpus: the default child where there is
+one, the first child otherwise. Both languages share the structure, so both sides choose the same
+alternative.
 
-The pages are machine-written and well-formed, so one regular expression reads them, at four times the speed of
-``html.parser``.
+The pages are machine-written and well-formed, so one regular expression reads them, at four times the speed
+of ``html.parser``.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ _BLOCKS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 def _attributes(text: str) -> dict[str, str]:
-    return {name.lower(): html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(text)}
+    return {
+        name.lower(): html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(text)
+    }
 
 
 class _Frame:
-    """One open ``span``: its text so far and, for a switch, the finished alternatives as (is default, text)."""
+    """One open ``span``: its text so far and, for a switch, the finished (is default, text) alternatives."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

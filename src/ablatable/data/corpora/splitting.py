@@ -1,7 +1,8 @@
 """Hold out validation and test sets without near-duplicates in training.
 
-Templated text leaks through a plain random split (16 % near-duplicates in LibreOffice's help), so that a model scores
-by memory. Here a training pair goes when it shares a side with a held-out pair or contains most of its word 3-grams.
+Templated text leaks through a plain random split (16 % near-duplicates in LibreOffice's help), so that a
+model scores by memory. Here a training pair goes when it shares a side with a held-out pair or contains
+most of its word 3-grams.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def order_key(text: str) -> str:
 
 
 def trigrams(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the set of word 3-grams, case-folded and without punctuation; a shorter text is one gram by itself."""
+    """Return the set of word 3-grams, case-folded, without punctuation; a shorter text is one gram."""
     words = _WORD.findall(text.casefold())
     if len(words) < 3:
         return frozenset({tuple(words)}) if words else frozenset()
@@ -65,9 +66,9 @@ class NearDuplicates:
 def hold_out(pairs: list[Pair], valid: int, test: int) -> Splits:
     """Split distinct ``pairs`` into train, valid and test by source sentence.
 
-    Sources are ordered by a hash of their text: the first ``test`` are the test set, the next ``valid`` the validation
-    set, one pair for each source. The training pairs that remain stand in hash order too, so that the first n of them
-    are a fair sample.
+    Sources are ordered by a hash of their text: the first ``test`` are the test set, the next ``valid`` the
+    validation set, one pair for each source. The training pairs that remain stand in hash order too, so
+    that the first n of them are a fair sample.
     """
     by_source: dict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:

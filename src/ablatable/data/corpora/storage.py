@@ -1,4 +1,4 @@
-"""The cache folder: one builder at a time, folders that appear whole or not at all, a full disk in one sentence."""
+"""The cache folder: one builder at a time, whole folders or none, a full disk in one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from ablatable.errors import InputError
@@ -24,7 +24,7 @@ def to_stderr(message: str) -> None:
 
 
 @contextlib.contextmanager
-def disk_errors(folder: Path) -> Iterator[None]:
+def disk_errors(folder: Path) -> Generator[None]:
     """Turn a full disk, a quota and a folder that cannot be written into one clear sentence.
 
     Raises:
@@ -37,18 +37,22 @@ def disk_errors(folder: Path) -> Iterator[None]:
             raise disk_full(folder) from error
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             raise InputError(
-                f"cannot write to {error.filename or folder}; set ABLATABLE_CACHE to a folder you can write to"
+                f"cannot write to {error.filename or folder}; "
+                "set ABLATABLE_CACHE to a folder you can write to"
             ) from error
         raise
 
 
 def disk_full(folder: Path) -> InputError:
     """Return the error that says the disk under ``folder`` is full."""
-    return InputError(f"no space left on the disk of {folder}; free some, or set ABLATABLE_CACHE to a folder on another disk")
+    return InputError(
+        f"no space left on the disk of {folder}; "
+        "free some, or set ABLATABLE_CACHE to a folder on another disk"
+    )
 
 
 @contextlib.contextmanager
-def locked(path: Path, say: Say) -> Iterator[int]:
+def locked(path: Path, say: Say) -> Generator[int]:
     """Hold an exclusive lock on the file ``path``; yields its descriptor.
 
     The system releases the lock when the last process holding the descriptor ends, however it ends.

@@ -1,4 +1,4 @@
-"""Copy, reverse and sort random symbols: for convergence tests and first minutes, never for a published table."""
+"""Copy, reverse and sort random symbols: for convergence tests, never for a published table."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def answer(task: str, symbols: list[str]) -> list[str]:
 def build(task: str) -> Draft:
     """Make distinct random sequences of the letters a..z, 3 to 12 long, and their answers.
 
-    The three tasks have different sources: each is seeded by its own name. ``random.Random.random`` is specified to
-    give the same sequence in every Python version, so the fingerprint holds everywhere.
+    The three tasks have different sources: each is seeded by its own name. ``random.Random.random`` is
+    specified to give the same sequence in every Python version, so the fingerprint holds everywhere.
     """
     seed = int.from_bytes(hashlib.sha256(f"synthetic-{task}-{RECIPE}".encode()).digest()[:8])
     draw = random.Random(seed).random

@@ -1,7 +1,7 @@
 """Clauses that say themselves in English and in German: where the two word orders part.
 
-German puts the finite verb second in a statement, first in a question and last in a subordinate clause; separable
-prefixes, participles and infinitives close the clause.
+German puts the finite verb second in a statement, first in a question and last in a subordinate clause;
+separable prefixes, participles and infinitives close the clause.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Fixed(Complement):
 class Clause:
     """One abstract clause.
 
-    ``tense`` is present, past, perfect, future or a modal of ``english.MODALS`` with an optional " past". In a passive
-    clause the subject suffers and ``agent`` acts.
+    ``tense`` is present, past, perfect, future or a modal of ``english.MODALS`` with an optional " past".
+    In a passive clause the subject suffers and ``agent`` acts.
     """
 
     subject: Phrase
@@ -76,8 +76,6 @@ class Clause:
     place: Prepositional | None = None
     passive: bool = False
     agent: Phrase | None = None
-
-    # English ----------------------------------------------------------------------------------------------------
 
     def _group(self, question: bool) -> english.VerbGroup:
         person, plural = self.subject.person, self.subject.plural
@@ -108,25 +106,44 @@ class Clause:
         group = self._group(question=False)
         front = f"{self.time.english}," if self.time and self.time_first else ""
         subject = self.subject.english(subject=True)
-        return join(front, subject, group.auxiliary, self._english_middle(group), self._english_objects(), self._english_end())
+        return join(
+            front,
+            subject,
+            group.auxiliary,
+            self._english_middle(group),
+            self._english_objects(),
+            self._english_end(),
+        )
 
     def english_question(self, word: str = "") -> str:
         """Say it as an English question, after an optional question word."""
         group = self._group(question=True)
         subject = self.subject.english(subject=True)
-        return join(word, group.auxiliary, subject, self._english_middle(group), self._english_objects(), self._english_end())
+        return join(
+            word,
+            group.auxiliary,
+            subject,
+            self._english_middle(group),
+            self._english_objects(),
+            self._english_end(),
+        )
 
     def english_gap(self, pronoun: str, gap: str) -> str:
         """Say it as an English relative clause whose ``gap`` (subject, accusative, dative) is the pronoun."""
         group = self._group(question=False)
         subject = "" if gap == "subject" else self.subject.english(subject=True)
-        return join(pronoun, subject, group.auxiliary, self._english_middle(group), self._english_objects(), self._english_end())
+        return join(
+            pronoun,
+            subject,
+            group.auxiliary,
+            self._english_middle(group),
+            self._english_objects(),
+            self._english_end(),
+        )
 
     def english_infinitive(self) -> str:
         """Say what follows "to" in an English infinitive clause."""
         return join(self.verb.english, self._english_objects(), self._english_end())
-
-    # German -----------------------------------------------------------------------------------------------------
 
     def _verbs(self) -> tuple[str, str]:
         """Return the finite verb and the words that close the clause."""
@@ -151,10 +168,11 @@ class Clause:
         if self.verb.reflexive:
             formal = isinstance(self.subject, Pronoun) and self.subject.formal
             early.append(german.reflexive(self.subject.person, self.subject.plural, formal))
+        last = "dat" if self.accusative is None else "acc"
         for phrase, case in ((self.dative, "dat"), (self.accusative, "acc")):
             if phrase is None:
                 continue
-            if self.negated and case == "acc" and isinstance(phrase, NounPhrase) and phrase.indefinite:
+            if self.negated and case == last and isinstance(phrase, NounPhrase) and phrase.indefinite:
                 phrase, negative_article = phrase.negated(), True
             (early if is_pronoun(phrase) else late).append(phrase.german(case))
         return join(*early), join(*late), negative_article

@@ -7,7 +7,7 @@ from ablatable.data.corpora.splitting import hold_out
 from ablatable.data.corpora.toy.grammar import Grammar
 
 RECIPE = 1
-DRAWN = 56_000
+DRAWN = 54_000
 HELD_OUT = 1000
 
 

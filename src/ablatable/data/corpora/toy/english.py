@@ -60,7 +60,7 @@ def _plain(base: str, past_form: str, person: int, plural: bool, past: bool, sup
 
 
 def _modal(modal: str, verb: Verb, person: int, plural: bool, past: bool, support: bool) -> VerbGroup:
-    """Return a modal and its infinitive. A negated or past "must" is "have to", a past "may" is "be allowed to"."""
+    """Return a modal and infinitive; negated or past "must" is "have to", past "may" is "be allowed to"."""
     if modal == "want" or (modal == "must" and (past or support)):
         forms = ("want", "wanted") if modal == "want" else ("have", "had")
         group = _plain(*forms, person, plural, past, support)
@@ -71,7 +71,7 @@ def _modal(modal: str, verb: Verb, person: int, plural: bool, past: bool, suppor
 
 
 def verb_group(verb: Verb, tense: str, person: int, plural: bool, support: bool) -> VerbGroup:
-    """Return the words of one tense: present, past, perfect, future, or a modal such as "can" or "can past"."""
+    """Return the words of one tense: present, past, perfect, future, or a modal ("can", "can past")."""
     modal, _, modal_past = tense.partition(" ")
     if modal in MODALS:
         return _modal(modal, verb, person, plural, bool(modal_past), support)

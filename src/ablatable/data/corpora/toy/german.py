@@ -1,7 +1,7 @@
 """German inflection: articles, adjective endings, nouns, verbs, contractions.
 
-Cases are ``nom acc dat gen``, genders ``m f n``. The ending tables hold the columns masculine, feminine, neuter and
-plural for each case.
+Cases are ``nom acc dat gen``, genders ``m f n``. The ending tables hold the columns masculine, feminine,
+neuter and plural for each case.
 """
 
 from __future__ import annotations
@@ -19,7 +19,11 @@ DEFINITE: Endings = {
     "dat": ("dem", "der", "dem", "den"),
     "gen": ("des", "der", "des", "der"),
 }
-RELATIVE: Endings = {**DEFINITE, "dat": ("dem", "der", "dem", "denen"), "gen": ("dessen", "deren", "dessen", "deren")}
+RELATIVE: Endings = {
+    **DEFINITE,
+    "dat": ("dem", "der", "dem", "denen"),
+    "gen": ("dessen", "deren", "dessen", "deren"),
+}
 _DIESER: Endings = {
     "nom": ("er", "e", "es", "e"),
     "acc": ("en", "e", "es", "e"),
@@ -135,7 +139,7 @@ _CONTRACTIONS = {
 
 
 def prepositional(preposition: str, phrase: str) -> str:
-    """Put a preposition before a phrase, contracted with a definite article where German does ("in dem" -> "im")."""
+    """Put a preposition before a phrase, contracted with its article where German does ("in dem" -> "im")."""
     article, _, rest = phrase.partition(" ")
     short = _CONTRACTIONS.get((preposition, article))
     return f"{short} {rest}" if short and rest else f"{preposition} {phrase}"

@@ -151,7 +151,9 @@ class NounRules:
         """Return an object: for persons also a pronoun (not the subject's own) or a name."""
         if "person" in classes and self.draw.chance(0.3):
             pronoun = self.draw.one(PRONOUNS)
-            own = isinstance(subject, Pronoun) and (subject is pronoun or subject.person == pronoun.person == 1)
+            own = isinstance(subject, Pronoun) and (
+                subject is pronoun or subject.person == pronoun.person == 1
+            )
             return self.name() if own else pronoun
         if "person" in classes and self.draw.chance(0.15):
             return self.name()
@@ -172,13 +174,13 @@ class NounRules:
         return towards(place, self._place_phrase(place))
 
     def position(self, case: str) -> Prepositional:
-        """Return a position at a piece of furniture or the like: dative for being there, accusative for moving there."""
+        """Return a position at furniture or the like: dative for being there, accusative for moving there."""
         preposition = self.draw.one(list(POSITIONS))
         phrase = self.phrase(frozenset({"surface"}), quantified=False)
         return Prepositional(preposition, POSITIONS[preposition], case, phrase)
 
     def relative(self, noun: Noun, plural: bool) -> Relative | None:
-        """Return a relative clause about ``noun`` whose gap is its subject, accusative or dative; None where no verb fits."""
+        """Return a relative clause whose subject or object is ``noun``; None where no verb fits."""
         choices = _gaps(noun)
         if not choices:
             return None
@@ -192,7 +194,9 @@ class NounRules:
             subject,
             verb,
             self.draw.weighted([(5, "present"), (3, "past"), (1, "perfect"), (1, "can")]),
-            accusative=self.phrase(verb.accusative, quantified=False) if verb.accusative and gap != "accusative" else None,
+            accusative=self.phrase(verb.accusative, quantified=False)
+            if verb.accusative and gap != "accusative"
+            else None,
             dative=self.phrase(verb.dative, quantified=False) if verb.dative and gap != "dative" else None,
             prepositional=self.about(verb, subject, quantified=False),
         )
@@ -202,5 +206,6 @@ class NounRules:
         """Return the prepositional object a verb takes, if it takes one."""
         if not verb.preposition:
             return None
-        return Prepositional("", verb.preposition, verb.case, self.object(verb.prepositional, subject, quantified, deep=False))
-
+        return Prepositional(
+            "", verb.preposition, verb.case, self.object(verb.prepositional, subject, quantified, deep=False)
+        )

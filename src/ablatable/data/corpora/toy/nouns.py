@@ -1,7 +1,8 @@
 """Nouns and compounds of the toy grammar.
 
-Columns: English singular, plural | German singular, gender, genitive singular, plural | classes. A masculine whose
-genitive ends in n is weak (the same form in all cases but the nominative). Verbs and adjectives select nouns by class.
+Columns: English singular, plural | German singular, gender, genitive singular, plural | classes. A
+masculine whose genitive ends in n is weak (the same form in all cases but the nominative). Verbs and
+adjectives select nouns by class.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from ablatable.data.corpora.toy.words import NO, A, Adjective, Determiner
 
 
 class Phrase(Protocol):
-    """What a clause needs to know of a noun phrase. ``relative`` is its relative clause, said apart in German."""
+    """What a clause needs to know of a noun phrase."""
 
     @property
     def person(self) -> int:
@@ -203,7 +203,7 @@ def relative_of(phrase: Phrase | None) -> RelativeClause | None:
 
 @dataclass(frozen=True)
 class Prepositional:
-    """A preposition with its phrase; ``english_preposition`` is empty where the English verb brings it along."""
+    """A preposition with its phrase; the English one is empty where the English verb brings it along."""
 
     english_preposition: str
     german_preposition: str

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a row of a table is one line
 """Verbs of the toy grammar.
 
 Columns: English base, past, participle | German infinitive (a separable prefix before a stroke), third person
@@ -209,7 +210,9 @@ def _objects(text: str) -> dict[str, frozenset[str]]:
 def _verb(row: str) -> Verb:
     english, german, subjects, objects = (cell.strip() for cell in row.split("|"))
     base, past, participle = (word.strip() for word in english.split(","))
-    infinitive, present, german_past, german_participle, auxiliary = (word.strip() for word in german.split(","))
+    infinitive, present, german_past, german_participle, auxiliary = (
+        word.strip() for word in german.split(",")
+    )
     prefix, _, stem = infinitive.rpartition("/")
     takes = _objects(objects)
     prepositional = next((key for key in takes if "+" in key), "")

@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - a row of a table is one line
 """Adjectives, determiners, pronouns, adverbs and connectives of the toy grammar."""
 
 from __future__ import annotations
@@ -121,7 +122,10 @@ _NUMBERS = {
     "two": "zwei", "three": "drei", "four": "vier", "five": "fünf", "six": "sechs", "seven": "sieben", "eight": "acht",
     "nine": "neun", "ten": "zehn", "twelve": "zwölf", "twenty": "zwanzig",
 }  # fmt: skip
-NUMBERS = [Determiner(None, english, german, "fixed", "strong", quantifier=True) for english, german in _NUMBERS.items()]
+NUMBERS = [
+    Determiner(None, english, german, "fixed", "strong", quantifier=True)
+    for english, german in _NUMBERS.items()
+]
 
 NAMES = {
     "Anna": "f", "Maria": "f", "Clara": "f", "Lena": "f", "Julia": "f", "Paula": "f",
@@ -177,7 +181,9 @@ seldom | selten | present past
 
 def _adverbs(table: str, before_verb: bool) -> list[Adverb]:
     rows = [[cell.strip() for cell in row.split("|")] for row in table.strip().splitlines()]
-    return [Adverb(english, german, frozenset(tenses.split()), before_verb) for english, german, tenses in rows]
+    return [
+        Adverb(english, german, frozenset(tenses.split()), before_verb) for english, german, tenses in rows
+    ]
 
 
 TIMES = _adverbs(_ADVERBS, before_verb=False)
