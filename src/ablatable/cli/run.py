@@ -99,8 +99,7 @@ def _causes(made: StudyRun) -> dict[str, str | None]:
 
 
 def _to_json(made: StudyRun) -> dict[str, Any]:
-    """Every run of the table; `seconds` and `start_seconds` (from asking for the process to the first line of the
-    run) only for what this launch ran."""
+    """Every run of the table; the times (start: asked for, to its first line) of what this launch ran."""
     ended = {one.job.id: one for one in made.outcome.ended}
     causes = _causes(made)
     return {

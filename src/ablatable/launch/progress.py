@@ -52,7 +52,8 @@ class _Boarded:
         """Say how many runs there are."""
         self._board.begin(queued, slots)
         at_once = min(slots, len(queued))
-        self._say(f"{len(queued)} runs to do, {at_once} at a time")
+        what = "1 run" if len(queued) == 1 else f"{len(queued)} runs"
+        self._say(f"{what} to do, {at_once} at a time")
 
     def started(self, queued: Queued) -> None:
         """Note it."""
