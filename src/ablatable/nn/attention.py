@@ -8,7 +8,7 @@ H, V) and a mask, and returns the context (B, T, H, V).
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Literal, get_args
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -30,6 +30,8 @@ class ScaledDotProduct(nn.Module):
 
     def __init__(self, kernel: Kernel = "auto") -> None:
         super().__init__()
+        if kernel not in get_args(Kernel):
+            raise ValueError(f"kernel {kernel!r} is none of {', '.join(get_args(Kernel))}")
         self.kernel: Kernel = kernel
 
     def forward(self, q_BTHK: Tensor, k_BSHK: Tensor, v_BSHV: Tensor, mask: Mask) -> Tensor:
