@@ -1,4 +1,4 @@
-"""The base model against ``torch.nn.Transformer`` with the same weights: an implementation we did not write."""
+"""The base model against ``torch.nn.Transformer`` with the same weights, a program we did not write."""
 
 import math
 
