@@ -1,17 +1,12 @@
 """`ablatable doctor`: what this machine can do, and what would make it do more.
 
 Every question is asked so that no answer can stop the others: what cannot be found out is a finding itself.
+Imports stand in the functions: `ablatable --help` loads this file.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
-import netrc
 import os
-import platform
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -60,6 +55,8 @@ def doctor(
     format: Annotated[Literal["text", "json"], typer.Option(help="How to print.")] = "text",
 ) -> None:
     """What this machine can do: devices, corpora, W&B, SLURM, versions, folders."""
+    import json
+
     report = examine()
     if format == "json":
         typer.echo(json.dumps({title: _as_json(findings) for title, findings in report.items()}, indent=2))
@@ -171,6 +168,8 @@ def _accelerators() -> Iterator[Finding]:
 
 
 def _corpora() -> Iterator[Finding]:
+    import shutil
+
     from ablatable.config.catalogue import CORPORA
     from ablatable.config.data import Data
     from ablatable.config.locate import cache_folder
@@ -211,6 +210,8 @@ def _logged_in() -> bool:
     """Whether a W&B key is at hand, by the two places its client looks; the key itself is not looked at."""
     if os.environ.get("WANDB_API_KEY"):
         return True
+    import netrc
+
     path = Path(os.environ.get("NETRC") or Path.home() / ".netrc")
     try:
         hosts = list(netrc.netrc(path).hosts)
@@ -221,6 +222,9 @@ def _logged_in() -> bool:
 
 
 def _cluster() -> Iterator[Finding]:
+    import shutil
+    import subprocess
+
     if shutil.which("sinfo") is None:
         yield Finding("slurm", False, "no SLURM (sinfo not found); studies run on this machine", "missing")
         return
@@ -248,6 +252,8 @@ def _cluster() -> Iterator[Finding]:
 
 
 def _packages() -> Iterator[Finding]:
+    import platform
+
     yield Finding("python", platform.python_version(), f"python {platform.python_version()}")
     for name in CORE_PACKAGES:
         version = _version(name)
@@ -258,6 +264,8 @@ def _packages() -> Iterator[Finding]:
 
 
 def _version(package: str) -> str | None:
+    import importlib.metadata
+
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -265,6 +273,8 @@ def _version(package: str) -> str | None:
 
 
 def _folders() -> Iterator[Finding]:
+    import shutil
+
     from ablatable.config.locate import cache_folder, runs_folder
 
     for key, folder in (("cache", cache_folder()), ("runs", runs_folder())):
@@ -283,6 +293,8 @@ def _folders() -> Iterator[Finding]:
 
 
 def _optional() -> Iterator[Finding]:
+    import shutil
+
     uses = {"git": "a record names the commit it came from", "pdflatex": "the LaTeX tables can be set"}
     for program, use in uses.items():
         if shutil.which(program):
