@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -20,15 +20,7 @@ Status = Literal["completed", "failed", "pruned"]
 _STRICT = ConfigDict(extra="forbid", strict=True)
 
 
-def _finite_or_none(value: object) -> object:
-    """Map a diverged value to None: JSON has no NaN, and a failed run's curve must still be written."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-FiniteOrNone = Annotated[float | None, BeforeValidator(_finite_or_none)]
 
 
 @dataclass(frozen=True, config=_STRICT)
@@ -56,12 +48,12 @@ class Metric:
 class CurvePoint:
     """One validation during training: unsmoothed nats per token, with the seconds and tokens spent so far.
 
-    A value that was not finite is None.
+    A value that is not finite is written as null, so that a diverged run leaves its curve.
     """
 
     update: int
-    valid_nll: FiniteOrNone
-    train_nll: FiniteOrNone = None
+    valid_nll: float | None
+    train_nll: float | None = None
     seconds: float = 0.0
     source_tokens: int = 0
     target_tokens: int = 0
@@ -69,7 +61,9 @@ class CurvePoint:
     @property
     def valid_ppl(self) -> float | None:
         """Validation perplexity per piece, exp(``valid_nll``)."""
-        return None if self.valid_nll is None else math.exp(min(self.valid_nll, 700.0))
+        if self.valid_nll is None or not math.isfinite(self.valid_nll):
+            return None
+        return math.exp(min(self.valid_nll, 700.0))
 
 
 @dataclass(frozen=True, config=_STRICT)

@@ -38,10 +38,14 @@ class RunStatus:
 
 
 class Store:
-    """The runs under one folder (``runs/``). Making a Store touches nothing on disk."""
+    """The runs under one folder (``runs/``). Making a Store touches nothing on disk.
+
+    A record is parsed once, and again when its file changes: tables ask for the same thousand several times.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._read: dict[str, tuple[tuple[int, int, int], Record]] = {}
 
     def folder(self, id: str) -> Path:
         """The run's own folder, which may not exist yet."""
@@ -58,6 +62,10 @@ class Store:
         path = os.path.join(self.root, id, RECORD_FILE)
         try:
             with open(path, "rb") as file:
+                found = os.fstat(file.fileno())
+                state = (found.st_ino, found.st_mtime_ns, found.st_size)
+                if id in self._read and self._read[id][0] == state:
+                    return self._read[id][1]
                 text = file.read()
         except (FileNotFoundError, NotADirectoryError):
             return None
@@ -65,6 +73,7 @@ class Store:
         record = decode_record(text, path, remedy)
         if record.id != id:
             raise InputError(f"{path} holds the record of run {record.id}, not of {id}: {remedy}")
+        self._read[id] = (state, record)
         return record
 
     def ids(self) -> list[str]:
@@ -142,7 +151,7 @@ def _acquire(handle: int, id: str) -> None:
 
 def encode_record(record: Record) -> str:
     """The record as readable JSON with sorted keys and a final newline. Equal records give equal text."""
-    content = RECORD.dump_python(record, mode="json")
+    content = json.loads(RECORD.dump_json(record))  # which writes what is not finite as null
     return json.dumps(content, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 

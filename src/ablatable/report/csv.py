@@ -9,7 +9,7 @@ from ablatable.report.model import MetricCell, MetricColumn, Table, TableRow
 
 
 def render(table: Table) -> str:
-    r"""Header and one line a row, ``\n`` line ends. Numbers are Python's shortest exact representation."""
+    r"""Header and one line a row, ``\n`` line ends. Measured numbers are written exactly."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_header(table))
@@ -56,7 +56,8 @@ def _measured(column: MetricColumn, cell: MetricCell) -> list[str]:
     ]
     if column.better is not None:
         parts.append(_truth(cell.best))
-        parts += [_number(value) for value in (gap.value, gap.low, gap.high, gap.p)] if gap else [""] * 4
+        parts.append(_number(gap.value if gap else None))
+        parts += [_rounded(value) for value in (gap.low, gap.high, gap.p)] if gap else [""] * 3
         parts.append(gap.method or "" if gap else "")
     if column.has_paper:
         parts.append(_number(cell.paper))
@@ -67,6 +68,11 @@ def _measured(column: MetricColumn, cell: MetricCell) -> list[str]:
 
 def _number(value: float | None) -> str:
     return "" if value is None else repr(value)
+
+
+def _rounded(value: float | None) -> str:
+    """Six digits for what went through the C library's logarithms, whose last digit differs by machine."""
+    return "" if value is None else f"{value:.6g}"
 
 
 def _truth(value: bool) -> str:

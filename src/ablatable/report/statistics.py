@@ -7,8 +7,7 @@ wherever two or more seeds are common.
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,13 +53,11 @@ class Difference:
         return self.low <= 0.0 <= self.high
 
 
-def summarise(values: Sequence[float]) -> Sample | None:
+def summarise(values: Collection[float]) -> Sample | None:
     """Mean and sample sd; None for no values at all."""
     if not values:
         return None
-    return Sample(
-        statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None, len(values)
-    )
+    return Sample(_mean(values), math.sqrt(_variance(values)) if len(values) > 1 else None, len(values))
 
 
 def difference(row: Mapping[int, float], base: Mapping[int, float]) -> Difference | None:
@@ -74,15 +71,25 @@ def difference(row: Mapping[int, float], base: Mapping[int, float]) -> Differenc
     common = sorted(row.keys() & base.keys())
     if len(common) >= 2:
         gaps = [row[seed] - base[seed] for seed in common]
-        error = statistics.stdev(gaps) / math.sqrt(len(gaps))
-        return _with_interval(statistics.fmean(gaps), error, len(gaps) - 1, "paired")
-    gap = statistics.fmean(row.values()) - statistics.fmean(base.values())
+        error = math.sqrt(_variance(gaps) / len(gaps))
+        return _with_interval(_mean(gaps), error, len(gaps) - 1, "paired")
+    gap = _mean(row.values()) - _mean(base.values())
     if len(row) < 2 or len(base) < 2:
         return Difference(gap)
-    shares = [statistics.variance(values.values()) / len(values) for values in (row, base)]
+    shares = [_variance(values.values()) / len(values) for values in (row, base)]
     total = sum(shares)
     parts = sum(share**2 / (len(values) - 1) for share, values in zip(shares, (row, base), strict=True))
     return _with_interval(gap, math.sqrt(total), total**2 / parts if parts else 1.0, "welch")
+
+
+def _mean(values: Collection[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _variance(values: Collection[float]) -> float:
+    """The sample variance (n - 1) of two values or more, in two passes of exactly rounded sums."""
+    mean = _mean(values)
+    return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
 def _with_interval(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 _TINY = 1e-300
 _STEPS = 500
@@ -15,6 +16,7 @@ def two_sided_p(t: float, freedom: float) -> float:
     return _incomplete_beta(freedom / (freedom + t * t), freedom / 2, 0.5)
 
 
+@cache
 def critical(freedom: float, level: float = 0.95) -> float:
     """The t that a two-sided interval of that level reaches, P(|T| <= t) = level, by bisection."""
     low, high = 0.0, 1.0

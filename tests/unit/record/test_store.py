@@ -56,6 +56,14 @@ def test_what_is_written_is_read(tmp_path: Path, make_record: MakeRecord) -> Non
     assert store.ids() == [first.id, second.id]
 
 
+def test_a_store_sees_a_record_that_another_process_replaces(tmp_path: Path, make_record: MakeRecord) -> None:
+    store = Store(tmp_path)
+    store.write_record(make_record(id="x", status="failed", cause="it diverged"))
+    assert store.status("x").state == "failed"
+    Store(tmp_path).write_record(make_record(id="x"))
+    assert store.status("x").state == "completed"
+
+
 def test_an_empty_store_touches_nothing(tmp_path: Path) -> None:
     store = Store(tmp_path / "runs")
     assert (store.records(), store.ids(), store.read("x")) == ([], [], None)
