@@ -35,9 +35,9 @@ def disk_errors(folder: Path) -> Generator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise disk_full(folder) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
             raise InputError(
-                f"cannot write to {error.filename or folder}; "
+                f"cannot write to {error.filename or folder} ({os.strerror(error.errno).lower()}); "
                 "set ABLATABLE_CACHE to a folder you can write to"
             ) from error
         raise
