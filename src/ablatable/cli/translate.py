@@ -38,10 +38,12 @@ def translate(
 ) -> None:
     """Translate standard input to standard output, one sentence a line."""
     from ablatable.config.locate import cache_folder, runs_folder
+
+    folder = find_run(runs_folder(), run)  # before torch loads: a misspelt id is answered at once
     from ablatable.decoding.translate import translate_lines
     from ablatable.training.load import load_run
 
-    loaded = load_run(find_run(runs_folder(), run), cache_folder())
+    loaded = load_run(folder, cache_folder())
     decode = _decode(loaded.experiment.decode, beam, length_penalty)
     loaded.model.to(_device(accelerator))
     lines = read_stdin()

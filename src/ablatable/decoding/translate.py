@@ -75,12 +75,12 @@ def translate_lines(
     progress: Progress | None = None,
     precision: Literal["fp32", "bf16"] = "fp32",
 ) -> list[str]:
-    """Translate text to text, one line each; a line without any piece gives an empty line.
+    """Translate text to text, one line each; a blank line gives an empty line.
 
     A piece may stand for a line break; it becomes a space, so that lines keep their numbers.
     """
     sources = source_tokenizer.encode_lines(lines)
-    spoken = [i for i, ids in enumerate(sources) if ids]
+    spoken = [i for i, ids in enumerate(sources) if ids and lines[i].strip()]
     found = translate(model, [sources[i] for i in spoken], decode, progress, precision)
     texts = [""] * len(lines)
     for i, hypothesis in zip(spoken, found, strict=True):
