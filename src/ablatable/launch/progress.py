@@ -181,5 +181,5 @@ def ended_line(ended: Ended) -> str:
     """How one run ended."""
     after = f" after {short_time(ended.seconds)}" if ended.seconds else ""
     cause = f": {ended.cause}" if ended.cause else ""
-    log = f" (see {display(ended.job.folder / 'log.txt')})" if ended.state in ("failed", "crashed") else ""
+    log = f" (see {display(ended.job.folder / 'log.txt')})" if ended.state == "crashed" else ""
     return f"{ended.queued.name}: {ended.state}{after}{cause}{log}"

@@ -177,7 +177,8 @@ def test_the_table_has_a_line_for_every_running_run(tmp_path: Path) -> None:
 
 def test_where_the_log_is(queued: Queued) -> None:
     assert ended_line(Ended(queued, "completed", seconds=200.0)) == "base, seed 1: completed after 3 min"
-    assert "log.txt" in ended_line(Ended(queued, "failed", "the loss is nan"))
+    assert ended_line(Ended(queued, "failed", "the loss is nan")) == "base, seed 1: failed: the loss is nan"
+    assert "log.txt" in ended_line(Ended(queued, "crashed", "killed by SIGSEGV"))
 
 
 @pytest.mark.parametrize(
