@@ -119,3 +119,17 @@ def test_a_table_grown_while_translating_still_trains():
     source = torch.full((1, 600), 5)
     model(source, source).logsumexp(-1).sum().backward()
     assert model.output_weight.grad is not None
+
+
+@pytest.mark.device
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("beam", [1, 4])
+def test_cuda_finds_what_the_cpu_finds(beam):
+    sources = some_sources(20)
+    decode = Decoding(beam=beam, extra_tokens=6)
+    expected = translate(peaked_model().double(), sources, decode)
+    found = translate(peaked_model().double().cuda(), sources, decode)
+    assert [h.ids for h in found] == [h.ids for h in expected]
+    assert [h.score for h in found] == pytest.approx([h.score for h in expected], abs=1e-9)
+    rough = translate(peaked_model().cuda(), sources, decode, precision="bf16")
+    assert all(np.isfinite(h.score) for h in rough)
