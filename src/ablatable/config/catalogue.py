@@ -19,7 +19,9 @@ class CorpusEntry:
 
 
 CORPORA: dict[str, CorpusEntry] = {
-    "lohelp-en-de": CorpusEntry("en", "de", "LibreOffice help, about 30k aligned sentences (MPL-2.0), through apt"),
+    "lohelp-en-de": CorpusEntry(
+        "en", "de", "LibreOffice help, about 30k aligned sentences (MPL-2.0), through apt", "e9e6c514a28a6620"
+    ),
     "lohelp-en-fr": CorpusEntry("en", "fr", "LibreOffice help, about 30k aligned sentences (MPL-2.0), through apt"),
     "toy-en-de": CorpusEntry("en", "de", "a synchronous English-German grammar of our own; works anywhere"),
     "synthetic-copy": CorpusEntry("xx", "yy", "random symbols, copied"),
