@@ -178,6 +178,11 @@ def test_each_axis_changes_all_it_declares(axis: tuple[str, Leaf, Axis]) -> None
     assert observed == declared.changes
 
 
+def test_a_model_shows_no_effect_against_itself() -> None:
+    """Otherwise the effects above would prove nothing."""
+    assert not _observed(BASE, replace(BASE))
+
+
 def test_every_field_of_the_model_is_an_axis() -> None:
     fields = {path for path in leaves() if path.startswith("model.")}
     assert fields == {f"model.{name}" for name, _, _ in _model_leaves()}
