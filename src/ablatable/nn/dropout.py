@@ -34,7 +34,7 @@ class Dropout(nn.Module):
 
 
 def _scaled_keep(like: Tensor, rate: float) -> Tensor:
-    # PyTorch's CPU dropout takes 1.7 ms for 1024 x 128 elements, a fifth of that here: one 64-bit draw holds four
+    # PyTorch's CPU dropout takes 1.7 ms for 1024 x 128 elements, this a fifth: one 64-bit draw holds four
     # 16-bit uniforms. The rate is rounded to 1/65536; the scale is exact for the rounded rate.
     dropped = round(rate * _LEVELS)
     draws = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), None)
