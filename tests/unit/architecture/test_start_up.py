@@ -23,8 +23,9 @@ COMMANDS = {
 }
 LIMIT = 0.5
 """Seconds, on an idle core."""
-SHARED_CORE = 1.6
-"""What another worker on the same physical core (hyper-threads, caches) may add under pytest-xdist."""
+REFERENCE = "import typer, yaml, pydantic.dataclasses"
+REFERENCE_SECONDS = 0.29
+"""What the libraries below every command take alone on the idle core where LIMIT was set (2.4 GHz EPYC)."""
 
 PROBE = """
 import json, sys
@@ -40,9 +41,13 @@ finally:
 
 def start(arguments: list[str], repository: Path) -> tuple[subprocess.CompletedProcess[str], float]:
     """Run the command in a fresh interpreter; return its answer and the processor seconds it took."""
+    return measured([sys.executable, "-c", PROBE, json.dumps(arguments)], repository)
+
+
+def measured(command: list[str], repository: Path) -> tuple[subprocess.CompletedProcess[str], float]:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     answer = subprocess.run(
-        [sys.executable, "-c", PROBE, json.dumps(arguments)],
+        command,
         cwd=repository,
         env={**os.environ, "PYTHONPATH": str(repository / "src")},
         capture_output=True,
@@ -64,7 +69,16 @@ def test_command_loads_nothing_heavy(name: str, repository: Path) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_answers_in_half_a_second(name: str, repository: Path) -> None:
-    """Processor time, because wall time on a busy machine measures its other users; nothing here waits."""
-    seconds = statistics.median(start(COMMANDS[name], repository)[1] for _ in range(5))
-    limit = LIMIT * SHARED_CORE if "PYTEST_XDIST_WORKER" in os.environ else LIMIT
-    assert seconds < limit, f"{name}: {seconds:.2f} s of processor time"
+    """Processor time, because wall time on a busy machine measures its other users; nothing here waits.
+
+    A busy or slow machine stretches processor time too (shared caches, hyper-threads). By how much, the same
+    libraries without our code tell, measured in turn with the command; the limit is stretched by as much.
+    """
+    ours: list[float] = []
+    libraries: list[float] = []
+    for _ in range(5):
+        libraries.append(measured([sys.executable, "-c", REFERENCE], repository)[1])
+        ours.append(start(COMMANDS[name], repository)[1])
+    stretch = max(1.0, statistics.median(libraries) / REFERENCE_SECONDS)
+    seconds = statistics.median(ours)
+    assert seconds < LIMIT * stretch, f"{name}: {seconds:.2f} s where {LIMIT * stretch:.2f} s are allowed"
