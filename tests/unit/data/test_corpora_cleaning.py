@@ -33,7 +33,8 @@ def test_of_alternatives_a_reader_sees_the_default_one() -> None:
 
 
 def test_of_alternatives_without_a_default_the_first_is_taken() -> None:
-    page = '<p id="a"><span class="switchinline"><span class="CALC">sheet</span><span class="DRAW">page</span></span></p>'
+    options = '<span class="CALC">sheet</span><span class="DRAW">page</span>'
+    page = f'<p id="a"><span class="switchinline">{options}</span></p>'
     assert paragraphs(page) == {"a": "sheet"}
 
 

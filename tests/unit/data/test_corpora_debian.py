@@ -1,4 +1,4 @@
-"""The apt route, with real dpkg-deb packages of invented pages and an apt-get that serves them from a folder."""
+"""The apt route: real packages of invented pages, and an apt-get that serves them from a folder."""
 
 from __future__ import annotations
 
@@ -175,11 +175,11 @@ def test_no_apt_here_names_the_other_corpora(tmp_path: Path, monkeypatch: pytest
 
 
 @needs_dpkg
-def test_a_package_that_is_not_one_cannot_be_unpacked(tmp_path: Path) -> None:
+def test_a_package_that_is_not_one_cannot_be_read(tmp_path: Path) -> None:
     path = tmp_path / "x.deb"
     path.write_text("no package", encoding="utf-8")
-    with pytest.raises(InputError, match="dpkg-deb cannot unpack it"):
-        debian.unpack(debian.Package("x", "1", path), tmp_path / "out")
+    with pytest.raises(InputError, match=r"x\.deb: dpkg-deb cannot read it"):
+        debian.read_files(debian.Package("x", "1", path), "usr", ".html")
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full to write to")
     with (
-        pytest.raises(InputError, match="no space left on the disk of .*ABLATABLE_CACHE"),
+        pytest.raises(InputError, match=r"no space left on the disk of .*ABLATABLE_CACHE"),
         disk_errors(tmp_path),
         open("/dev/full", "w", buffering=1, encoding="utf-8") as device,
     ):
@@ -130,7 +130,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
 def test_a_cache_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     path.write_text("not a folder", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot write to .*ABLATABLE_CACHE"):
+    with pytest.raises(InputError, match=r"cannot write to .*ABLATABLE_CACHE"):
         get(Data(corpus="synthetic-copy"), path, _quiet)
 
 

@@ -1,13 +1,14 @@
-"""Fetch Debian packages with apt and unpack them, without installing anything and without being root."""
+"""Fetch Debian packages with apt and read them, without installing anything and without being root."""
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
-import tempfile
+import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,8 +95,9 @@ def _sha256(path: Path) -> str:
 
 
 def _download(names: Sequence[str], folder: Path, options: Sequence[str], lock: int, say: Say) -> list[Path]:
-    with tempfile.TemporaryDirectory(dir=folder) as empty:  # apt lists only what the folder does not hold yet
-        listing = _apt(["download", "--print-uris", *names], Path(empty), options, lock)
+    empty = folder / "empty"  # apt lists only what the folder it runs in does not hold yet
+    empty.mkdir(exist_ok=True)
+    listing = _apt(["download", "--print-uris", *names], empty, options, lock)
     files = [match for line in listing.splitlines() if (match := _URI.match(line.strip()))]
     if len(files) != len(names):
         raise _NoPackages(f"apt-get names {len(files)} files for the packages {', '.join(names)}")
@@ -146,18 +148,26 @@ def fetch(names: Sequence[str], folder: Path, say: Say) -> list[Package]:
     return [by_name[name] for name in names]
 
 
-def unpack(package: Package, folder: Path) -> None:
-    """Unpack a package's files below ``folder``; nothing is installed.
+def read_files(package: Package, below: str, suffix: str) -> dict[str, bytes]:
+    """Return path -> content of a package's files below the folder ``below`` that end in ``suffix``.
+
+    The paths are relative to ``below``. Nothing is written to the disk, nothing is installed.
 
     Raises:
-        InputError: the package cannot be unpacked, or the disk is full.
+        InputError: the package cannot be read.
     """
-    done = subprocess.run(["dpkg-deb", "-x", str(package.path), str(folder)], capture_output=True, text=True)
-    if done.returncode == 0:
-        return
-    if "No space left on device" in done.stderr:
-        raise disk_full(folder)
-    reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
-    raise InputError(
-        f"{package.path}: dpkg-deb cannot unpack it ({reason}); delete the file and run the command again"
-    )
+    command = ["dpkg-deb", "--fsys-tarfile", str(package.path)]
+    done = subprocess.run(command, capture_output=True)
+    if done.returncode:
+        reason = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
+        raise InputError(
+            f"{package.path}: dpkg-deb cannot read it ({reason}); delete the file and run the command again"
+        )
+    found: dict[str, bytes] = {}
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        for member in archive:
+            path = member.name.removeprefix("./")
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is not None and path.startswith(f"{below}/") and path.endswith(suffix):
+                found[path.removeprefix(f"{below}/")] = content.read()
+    return found

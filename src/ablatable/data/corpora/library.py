@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,23 +13,21 @@ from ablatable.data.corpora.storage import Say, build_folder, disk_errors, locke
 from ablatable.data.corpora.toy import corpus as toy
 from ablatable.errors import InputError
 
-Builder = Callable[[Path, Path, Say], Draft]
-"""(cache, scratch folder, progress) -> the corpus in memory."""
+Builder = Callable[[Path, Say], Draft]
+"""(cache, progress) -> the corpus in memory."""
 
 
 def _builder(data: Data, entry: CorpusEntry) -> tuple[int, Builder]:
     """Return the recipe's number and the builder of a named corpus (``files`` has its own key)."""
     name = data.corpus
     if name.startswith("lohelp-"):
-        return lohelp.RECIPE, lambda cache, scratch, say: lohelp.build(
-            entry.source, entry.target, cache, scratch, say
-        )
+        return lohelp.RECIPE, lambda cache, say: lohelp.build(entry.source, entry.target, cache, say)
     if name.startswith("synthetic-"):
-        return synthetic.RECIPE, lambda cache, scratch, say: synthetic.build(name.removeprefix("synthetic-"))
+        return synthetic.RECIPE, lambda cache, say: synthetic.build(name.removeprefix("synthetic-"))
     if name == "toy-en-de":
-        return toy.RECIPE, lambda cache, scratch, say: toy.build()
+        return toy.RECIPE, lambda cache, say: toy.build()
     if name == "files":
-        return files.RECIPE, lambda cache, scratch, say: files.build(data)
+        return files.RECIPE, lambda cache, say: files.build(data)
     raise InputError(
         f"data.corpus={name} needs the hub loader, which this version does not ship; download the text "
         "yourself and use data.corpus=files with data.files_source_train, data.files_target_train, ..."
@@ -87,11 +84,7 @@ def _make(data: Data, entry: CorpusEntry, builder: Builder, cache: Path, final: 
     say(f"corpus {data.corpus}: making {final}")
 
     def fill(folder: Path) -> None:
-        scratch = folder / "scratch"
-        scratch.mkdir()
-        draft = builder(cache, scratch, say)
-        shutil.rmtree(scratch)
-        write(draft, folder, data.corpus, _languages(data, entry), entry.fingerprint)
+        write(builder(cache, say), folder, data.corpus, _languages(data, entry), entry.fingerprint)
 
     build_folder(final, fill)
     corpus = open_corpus(final)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ablatable.data.corpora import debian
@@ -17,17 +17,14 @@ from ablatable.errors import InputError
 RECIPE = 1
 HELD_OUT = 1000
 _PACKAGES = {"en": "libreoffice-help-en-us", "de": "libreoffice-help-de", "fr": "libreoffice-help-fr"}
+_ROOT = "usr/share/libreoffice/help"
 _FOLDERS = {"en": "en-US", "de": "de", "fr": "fr"}
 
 
-def read_pages(source: Path, target: Path) -> Iterator[Pair]:
-    """Yield the paragraphs that both folders hold under the same page and id, in the order of the pages."""
-    for page in sorted(source.glob("text/**/*.html"), key=lambda path: path.relative_to(source).as_posix()):
-        other = target / page.relative_to(source)
-        if not other.is_file():
-            continue
-        left = paragraphs(page.read_bytes().decode("utf-8"))
-        right = paragraphs(other.read_bytes().decode("utf-8"))
+def paired(source: Mapping[str, bytes], target: Mapping[str, bytes]) -> Iterator[Pair]:
+    """Yield the paragraphs that both sides hold under the same page and id, in the order of the pages."""
+    for page in sorted(source.keys() & target.keys()):
+        left, right = (paragraphs(side[page].decode("utf-8")) for side in (source, target))
         yield from ((text, right[name]) for name, text in left.items() if name in right)
 
 
@@ -51,20 +48,21 @@ def clean(raw: Iterator[Pair]) -> tuple[list[Pair], list[tuple[str, int]]]:
     return list(kept), [*steps, ("clean pairs", counts["clean pairs"]), ("distinct pairs", len(kept))]
 
 
-def build(source: str, target: str, cache: Path, scratch: Path, say: Say) -> Draft:
+def build(source: str, target: str, cache: Path, say: Say) -> Draft:
     """Fetch, parse, clean and split LibreOffice's help in two languages out of en, de, fr.
 
-    Packages are kept in ``cache``; their pages are unpacked in ``scratch``, which the caller removes.
+    The packages are kept in ``cache``.
 
     Raises:
         InputError: no apt, no network, a full disk, or packages of two different versions.
     """
     packages = debian.fetch([_PACKAGES[source], _PACKAGES[target]], cache / "debian", say)
-    for package in packages:
-        debian.unpack(package, scratch)
-    root = scratch / "usr/share/libreoffice/help"
     say("reading and cleaning the pages")
-    pairs, steps = clean(read_pages(root / _FOLDERS[source], root / _FOLDERS[target]))
+    pages = [
+        debian.read_files(package, f"{_ROOT}/{_FOLDERS[language]}/text", ".html")
+        for package, language in zip(packages, (source, target), strict=True)
+    ]
+    pairs, steps = clean(paired(*pages))
     if len(pairs) < 4 * HELD_OUT:
         raise InputError(
             f"{' and '.join(str(package.path) for package in packages)}: only {len(pairs)} usable sentence "

@@ -20,6 +20,10 @@ _TOKEN = re.compile(
     r"|(?P<text>[^<]+|<)",
     re.DOTALL,
 )
+_OPENING = re.compile(
+    r"<!--.*?-->|<(?P<tag>p|h[1-6])\b(?P<attributes>(?:[^>\"']|\"[^\"]*\"|'[^']*')*)>",
+    re.DOTALL | re.IGNORECASE,
+)
 _ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _BLOCKS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
 
@@ -48,8 +52,8 @@ class _Frame:
 class _Block:
     """An open paragraph or heading and the spans open inside it."""
 
-    def __init__(self, tag: str, name: str) -> None:
-        self.tag, self.name = tag, name
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
         self._frames = [_Frame("block")]
 
     def add(self, text: str) -> None:
@@ -79,9 +83,24 @@ class _Block:
         return html.unescape(self._frames[0].chosen())
 
 
-def _opened(tag: str, attributes: dict[str, str]) -> _Block | None:
-    name = attributes.get("id")
-    return _Block(tag, name) if name and "code" not in attributes.get("class", "") else None
+def _read_block(page: str, block: _Block, start: int) -> int:
+    """Fill ``block`` with what follows ``start``; returns where it ends, before the tag of a next block."""
+    for token in _TOKEN.finditer(page, start):
+        tag = (token["tag"] or "").lower()
+        if tag in _BLOCKS:
+            if not token["close"]:
+                return token.start()
+            if tag == block.tag:
+                return token.end()
+        elif token["text"]:
+            block.add(token["text"])
+        elif tag == "br":
+            block.add(" ")
+        elif tag == "span" and token["close"]:
+            block.close_span()
+        elif tag == "span":
+            block.open_span(_attributes(token["attributes"]).get("class", ""))
+    return len(page)
 
 
 def paragraphs(page: str) -> dict[str, str]:
@@ -90,29 +109,16 @@ def paragraphs(page: str) -> dict[str, str]:
     The first occurrence of an id wins; elements whose class contains "code" are left out.
     """
     found: dict[str, str] = {}
-    block: _Block | None = None
-
-    def finish() -> None:
-        if block is not None and (text := block.finish()).strip():
-            found.setdefault(block.name, text)
-
-    for token in _TOKEN.finditer(page):
-        tag = (token["tag"] or "").lower()
-        if tag in _BLOCKS:
-            if token["close"] and (block is None or block.tag != tag):
-                continue
-            finish()
-            block = None if token["close"] else _opened(tag, _attributes(token["attributes"]))
-        elif block is None:
+    position = 0
+    while opening := _OPENING.search(page, position):
+        position = opening.end()
+        attributes = _attributes(opening["attributes"] or "")
+        name = attributes.get("id")
+        if not name or "code" in attributes.get("class", ""):
             continue
-        elif token["text"]:
-            block.add(token["text"])
-        elif tag == "br":
-            block.add(" ")
-        elif tag == "span":
-            if token["close"]:
-                block.close_span()
-            else:
-                block.open_span(_attributes(token["attributes"]).get("class", ""))
-    finish()
+        block = _Block(opening["tag"].lower())
+        position = _read_block(page, block, position)
+        text = block.finish()
+        if text.strip():
+            found.setdefault(name, text)
     return found
