@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 import shlex
 import sys
@@ -82,7 +83,7 @@ def test_commands_written_about_exist(page: str, repository: Path) -> None:
         _, name, *words = shlex.split(line, comments=True)
         assert name in commands, line
         options = {option for parameter in commands[name].params for option in parameter.opts}
-        for word, following in zip(words, [*words[1:], ""], strict=True):
+        for word, following in itertools.pairwise([*words, ""]):
             if word.startswith("--"):
                 assert word in options, line
             if word == "--scale" and following.islower():

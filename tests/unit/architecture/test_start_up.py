@@ -67,7 +67,7 @@ def test_command_loads_nothing_heavy(name: str, repository: Path) -> None:
     assert json.loads(answer.stderr.splitlines()[-1]) == []
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", ["help", "plan", "status", "table"])
 def test_command_answers_in_half_a_second(name: str, repository: Path) -> None:
     """Processor time, because wall time on a busy machine measures its other users; nothing here waits.
 
