@@ -72,7 +72,11 @@ def _print_text(chosen: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    for title, kind in (("Design choices", "design choice"), ("Settings", "setting"), ("Operational", "operational")):
+    for title, kind in (
+        ("Design choices", "design choice"),
+        ("Settings", "setting"),
+        ("Operational", "operational"),
+    ):
         rows = [row for row in map(_as_data, chosen) if row["kind"] == kind]
         if not rows:
             continue

@@ -22,13 +22,19 @@ CORPORA: dict[str, CorpusEntry] = {
     "lohelp-en-de": CorpusEntry(
         "en", "de", "LibreOffice help, about 30k aligned sentences (MPL-2.0), through apt", "e9e6c514a28a6620"
     ),
-    "lohelp-en-fr": CorpusEntry("en", "fr", "LibreOffice help, about 30k aligned sentences (MPL-2.0), through apt"),
-    "toy-en-de": CorpusEntry("en", "de", "a synchronous English-German grammar of our own; works anywhere"),
-    "synthetic-copy": CorpusEntry("xx", "yy", "random symbols, copied"),
-    "synthetic-reverse": CorpusEntry("xx", "yy", "random symbols, reversed"),
-    "synthetic-sort": CorpusEntry("xx", "yy", "random symbols, sorted"),
+    "lohelp-en-fr": CorpusEntry(
+        "en", "fr", "LibreOffice help, about 30k aligned sentences (MPL-2.0), through apt", "0719b4463b8febc2"
+    ),
+    "toy-en-de": CorpusEntry(
+        "en", "de", "a synchronous English-German grammar of our own; works anywhere", "d218c558bb6794ea"
+    ),
+    "synthetic-copy": CorpusEntry("xx", "yy", "random symbols, copied", "2291839859fde6eb"),
+    "synthetic-reverse": CorpusEntry("xx", "yy", "random symbols, reversed", "0c5721459c54ab8f"),
+    "synthetic-sort": CorpusEntry("xx", "yy", "random symbols, sorted", "31a2eee79da779b8"),
     "files": CorpusEntry("", "", "any two aligned text files, named by data.files_*"),
-    "wmt14-en-de": CorpusEntry("en", "de", "WMT 2014, 4.5M pairs, the paper's; needs a download hub", available=False),
+    "wmt14-en-de": CorpusEntry(
+        "en", "de", "WMT 2014, 4.5M pairs, the paper's; needs a download hub", available=False
+    ),
 }
 
 

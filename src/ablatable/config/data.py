@@ -32,7 +32,14 @@ class Tokenizer:
     size: Annotated[
         int,
         Field(ge=8, le=1_000_000, description="Pieces in the vocabulary, the four special ones included."),
-        Axis("V", "5.1", _TEXT | {Effect.PARAMS}, values=(8000, 16000, 37000), scales="vocabulary", search=(1000, 37000, "log")),
+        Axis(
+            "V",
+            "5.1",
+            _TEXT | {Effect.PARAMS},
+            values=(8000, 16000, 37000),
+            scales="vocabulary",
+            search=(1000, 37000, "log"),
+        ),
     ] = 37000
     sharing: Annotated[
         Literal["shared", "separate"],
@@ -50,7 +57,9 @@ class Tokenizer:
 class Data:
     """The parallel text."""
 
-    corpus: Annotated[str, Field(description="Name of a corpus; `ablatable corpus list` shows them.")] = "wmt14-en-de"
+    corpus: Annotated[str, Field(description="Name of a corpus; `ablatable corpus list` shows them.")] = (
+        "wmt14-en-de"
+    )
     train_pairs: Annotated[
         int | None,
         Field(ge=1, description="Only the first so many training pairs; null means all."),
@@ -58,19 +67,39 @@ class Data:
     ] = None
     max_length: Annotated[
         int,
-        Field(ge=1, le=100_000, description="Training pairs with a longer side (in pieces) are dropped and counted."),
+        Field(
+            ge=1,
+            le=100_000,
+            description="Training pairs with a longer side (in pieces) are dropped and counted.",
+        ),
         Axis("longest sentence", "5.1", _TEXT, values=(100, 256)),
     ] = 256
-    files_languages: Annotated[str | None, Field(pattern=r"^[a-z]{2,3}-[a-z]{2,3}$", description="Such as en-de."), _FILES] = None
-    files_source_train: Annotated[str | None, Field(description="Source side, training."), _FILES, Operational()] = None
-    files_target_train: Annotated[str | None, Field(description="Target side, training."), _FILES, Operational()] = None
-    files_source_valid: Annotated[str | None, Field(description="Source side, development."), _FILES, Operational()] = None
-    files_target_valid: Annotated[str | None, Field(description="Target side, development."), _FILES, Operational()] = None
-    files_source_test: Annotated[str | None, Field(description="Source side, test."), _FILES, Operational()] = None
-    files_target_test: Annotated[str | None, Field(description="Target side, test."), _FILES, Operational()] = None
+    files_languages: Annotated[
+        str | None, Field(pattern=r"^[a-z]{2,3}-[a-z]{2,3}$", description="Such as en-de."), _FILES
+    ] = None
+    files_source_train: Annotated[
+        str | None, Field(description="Source side, training."), _FILES, Operational()
+    ] = None
+    files_target_train: Annotated[
+        str | None, Field(description="Target side, training."), _FILES, Operational()
+    ] = None
+    files_source_valid: Annotated[
+        str | None, Field(description="Source side, development."), _FILES, Operational()
+    ] = None
+    files_target_valid: Annotated[
+        str | None, Field(description="Target side, development."), _FILES, Operational()
+    ] = None
+    files_source_test: Annotated[
+        str | None, Field(description="Source side, test."), _FILES, Operational()
+    ] = None
+    files_target_test: Annotated[
+        str | None, Field(description="Target side, test."), _FILES, Operational()
+    ] = None
     files_overlap: Annotated[
         Literal["refuse", "allow"],
-        Field(description="What to do when held-out pairs are also in training: refuse, or count and report."),
+        Field(
+            description="What to do when held-out pairs are also in training: refuse, or count and report."
+        ),
         _FILES,
         Operational(),
     ] = "refuse"
@@ -79,7 +108,13 @@ class Data:
     def _files_named(self) -> Data:
         if self.corpus != "files":
             return self
-        needed = ("files_languages", "files_source_train", "files_target_train", "files_source_valid", "files_target_valid")
+        needed = (
+            "files_languages",
+            "files_source_train",
+            "files_target_train",
+            "files_source_valid",
+            "files_target_valid",
+        )
         missing = [f"data.{name}" for name in needed if getattr(self, name) is None]
         if missing:
             raise ValueError(f"data.corpus=files needs {', '.join(missing)}")

@@ -18,10 +18,15 @@ class Decoding:
     """Beam search with the length penalty of Wu et al. 2016, lp(Y) = ((5+|Y|)/6)^alpha."""
 
     beam: Annotated[
-        int, Field(ge=1, le=1000, description="Hypotheses kept; 1 is greedy."), Axis("beam", "6.1", _DECODE, values=(1, 4, 8), search=(1, 10))
+        int,
+        Field(ge=1, le=1000, description="Hypotheses kept; 1 is greedy."),
+        Axis("beam", "6.1", _DECODE, values=(1, 4, 8), search=(1, 10)),
     ] = 4
     length_penalty: Annotated[
-        float, Field(ge=-5, le=10, description="alpha."), Axis("alpha", "6.1", _DECODE, values=(0.0, 0.6, 1.0), search=(0.0, 1.5)), Needs("decode.beam", above=1)
+        float,
+        Field(ge=-5, le=10, description="alpha."),
+        Axis("alpha", "6.1", _DECODE, values=(0.0, 0.6, 1.0), search=(0.0, 1.5)),
+        Needs("decode.beam", above=1),
     ] = 0.6
     length_counts_eos: Annotated[
         bool,
@@ -30,7 +35,9 @@ class Decoding:
         Needs("decode.beam", above=1),
     ] = True
     extra_tokens: Annotated[
-        int, Field(ge=0, le=10_000, description="Longest output beyond the source length, in pieces."), Axis("length cap", "6.1", _DECODE, values=(50,))
+        int,
+        Field(ge=0, le=10_000, description="Longest output beyond the source length, in pieces."),
+        Axis("length cap", "6.1", _DECODE, values=(50,)),
     ] = 50
 
 
@@ -42,10 +49,15 @@ class Evaluation:
         tuple[Literal["valid", "test"], ...],
         Field(min_length=1, description="Splits to translate and score; select on valid, score test once."),
     ] = ("valid",)
-    sentences: Annotated[int | None, Field(ge=1, description="Translate only the first so many sentences of a split; null means all.")] = None
+    sentences: Annotated[
+        int | None,
+        Field(ge=1, description="Translate only the first so many sentences of a split; null means all."),
+    ] = None
     checkpoint: Annotated[
         Literal["last", "best"],
-        Field(description="The last checkpoint (or average of the last), or the one of lowest validation NLL."),
+        Field(
+            description="The last checkpoint (or average of the last), or the one of lowest validation NLL."
+        ),
         Axis("checkpoint", "6.2", _DECODE, values=("last", "best")),
     ] = "last"
 

@@ -34,12 +34,17 @@ def _layers(path: Path, seen: tuple[Path, ...]) -> list[Layer]:
         if not isinstance(parent, str):
             raise InputError(f"{document.where('extends')}: extends names one experiment, such as base")
         sibling = path.parent / f"{parent}.yaml"
-        below = _layers(sibling if sibling.is_file() else find("experiments", parent), (*seen, path.resolve()))
+        below = _layers(
+            sibling if sibling.is_file() else find("experiments", parent), (*seen, path.resolve())
+        )
     return [*below, from_document(document, skip=("extends", "title"))]
 
 
 def resolve(
-    base: Sequence[Layer], row: Layer | None = None, scale: Scale | None = None, overrides: Layer | None = None
+    base: Sequence[Layer],
+    row: Layer | None = None,
+    scale: Scale | None = None,
+    overrides: Layer | None = None,
 ) -> Experiment:
     """Compose a baseline, what a row changes at paper size, a scale and overrides, in that order.
 
@@ -52,7 +57,9 @@ def resolve(
         layers += scales.apply(scale, composed, row or {})
     layers.append(overrides or {})
     experiment = build(layers)
-    where = next((layer["data.corpus"].where for layer in reversed(layers) if "data.corpus" in layer), "data.corpus")
+    where = next(
+        (layer["data.corpus"].where for layer in reversed(layers) if "data.corpus" in layer), "data.corpus"
+    )
     check_corpus(experiment.data.corpus, where)
     return experiment
 

@@ -10,7 +10,12 @@ from ablatable.config.yaml_file import shown
 from ablatable.errors import InputError, nearest
 
 Kind = Literal["experiments", "experiments/scales", "ablations", "sweeps"]
-_SINGULAR = {"experiments": "experiment", "experiments/scales": "scale", "ablations": "study", "sweeps": "sweep"}
+_SINGULAR = {
+    "experiments": "experiment",
+    "experiments/scales": "scale",
+    "ablations": "study",
+    "sweeps": "sweep",
+}
 
 
 def checkout() -> Path:

@@ -42,7 +42,9 @@ class Model:
     ] = 8
     d_k: Annotated[
         int | None,
-        Field(ge=1, le=16384, description="Width of one head's queries and keys; null means d_model / heads."),
+        Field(
+            ge=1, le=16384, description="Width of one head's queries and keys; null means d_model / heads."
+        ),
         Axis("d_k", "3.2.1", _SHAPE, values=(16, 32, 64), scales="width", search=(4, 128, "log")),
     ] = None
     d_v: Annotated[
@@ -93,7 +95,9 @@ class Model:
     ] = True
     tying: Annotated[
         Tying,
-        Field(description="Which of source embedding, target embedding and output projection are one matrix."),
+        Field(
+            description="Which of source embedding, target embedding and output projection are one matrix."
+        ),
         Axis(
             "tying",
             "3.4",
@@ -109,8 +113,15 @@ class Model:
     ] = "three-way"
     target_language_table: Annotated[
         bool,
-        Field(description="The first public code's learned 32 x d_model table, one row added to the encoder input."),
-        Axis("target-language table", "first public code", changes(Effect.FORWARD, Effect.PARAMS), values=(True, False)),
+        Field(
+            description="The first public code's learned 32 x d_model table, one row added to the encoder input."
+        ),
+        Axis(
+            "target-language table",
+            "first public code",
+            changes(Effect.FORWARD, Effect.PARAMS),
+            values=(True, False),
+        ),
     ] = False
     norm_epsilon: Annotated[
         float,

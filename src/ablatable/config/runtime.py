@@ -17,15 +17,25 @@ class Runtime:
     accelerator: Annotated[
         Literal["auto", "cpu", "cuda"], Field(description="auto takes CUDA where there is a device.")
     ] = "auto"
-    devices: Annotated[int, Field(ge=1, le=1024, description="Devices of one run (DDP above one); a batch is split over them.")] = 1
+    devices: Annotated[
+        int,
+        Field(ge=1, le=1024, description="Devices of one run (DDP above one); a batch is split over them."),
+    ] = 1
     threads: Annotated[int, Field(ge=1, le=1024, description="CPU threads of one run.")] = 1
     micro_batches: Annotated[
         int,
-        Field(ge=1, le=1024, description="Passes each batch is split into, to save memory; the update stays the same."),
+        Field(
+            ge=1,
+            le=1024,
+            description="Passes each batch is split into, to save memory; the update stays the same.",
+        ),
     ] = 1
     save_seconds: Annotated[float, Field(gt=0, description="Seconds between resumable checkpoints.")] = 60.0
     keep_checkpoints: Annotated[
-        bool, Field(description="Keep the training state of a finished run; the evaluated weights are always kept.")
+        bool,
+        Field(
+            description="Keep the training state of a finished run; the evaluated weights are always kept."
+        ),
     ] = False
 
 
@@ -33,6 +43,8 @@ class Runtime:
 class Tracking:
     """Weights & Biases."""
 
-    wandb: Annotated[Literal["offline", "online", "off"], Field(description="Where runs are mirrored.")] = "offline"
+    wandb: Annotated[Literal["offline", "online", "off"], Field(description="Where runs are mirrored.")] = (
+        "offline"
+    )
     project: Annotated[str, Field(min_length=1, description="W&B project.")] = "ablatable"
     entity: Annotated[str | None, Field(description="W&B entity; null means the account's default.")] = None

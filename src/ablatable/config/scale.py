@@ -51,7 +51,9 @@ def load_scale(name: str) -> Scale:
     for factor, value in cast(dict[str, Any], document.data.get("shrink") or {}).items():
         where = document.where("shrink", factor)
         if factor not in factors():
-            raise InputError(f"{where}: unknown shrink factor '{factor}'{nearest(factor, factors())} (known: {', '.join(factors())})")
+            raise InputError(
+                f"{where}: unknown shrink factor '{factor}'{nearest(factor, factors())} (known: {', '.join(factors())})"
+            )
         shrink[factor] = _fraction(value, where, factor)
     settings = from_document(document, ("set",)) if document.data.get("set") else {}
     return Scale(path.stem, str(document.data.get("title", path.stem)), path, shrink, settings)
@@ -63,7 +65,9 @@ def _fraction(value: Any, where: str, factor: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         fraction = Fraction(0)
     if fraction <= 0:
-        raise InputError(f"{where}: shrink.{factor}={value} is not a positive fraction; write for example 1/4")
+        raise InputError(
+            f"{where}: shrink.{factor}={value} is not a positive fraction; write for example 1/4"
+        )
     return fraction
 
 

@@ -43,7 +43,10 @@ class Experiment:
                 f"model.position_max={self.model.position_max} is shorter than the longest training sentence, "
                 f"data.max_length={self.data.max_length} pieces and the end mark; raise one or lower the other"
             )
-        if self.train.max_target_tokens is not None and self.train.max_target_tokens < self.train.batch_tokens:
+        if (
+            self.train.max_target_tokens is not None
+            and self.train.max_target_tokens < self.train.batch_tokens
+        ):
             raise ValueError(
                 f"train.max_target_tokens={self.train.max_target_tokens} is less than one batch, "
                 f"train.batch_tokens={self.train.batch_tokens}"

@@ -25,12 +25,23 @@ class Training:
         int | None, Field(ge=1, description="Stop after so many target tokens, if updates do not end first.")
     ] = None
     max_minutes: Annotated[
-        float | None, Field(gt=0, description="Stop after so many minutes of training; not repeatable, so recorded as such.")
+        float | None,
+        Field(
+            gt=0, description="Stop after so many minutes of training; not repeatable, so recorded as such."
+        ),
     ] = None
     batch_tokens: Annotated[
         int,
-        Field(ge=8, le=10_000_000, description="Tokens a side in one batch, padding counted, over all devices."),
-        Axis("batch tokens", "5.1", changes(Effect.DATA, Effect.GRADIENT), values=(12_500, 25_000), search=(1024, 65536, "log")),
+        Field(
+            ge=8, le=10_000_000, description="Tokens a side in one batch, padding counted, over all devices."
+        ),
+        Axis(
+            "batch tokens",
+            "5.1",
+            changes(Effect.DATA, Effect.GRADIENT),
+            values=(12_500, 25_000),
+            search=(1024, 65536, "log"),
+        ),
     ] = 25_000
     accumulate: Annotated[
         int,
@@ -40,7 +51,13 @@ class Training:
     label_smoothing: Annotated[
         float,
         Field(ge=0, lt=1, description="Mass a spread evenly over all K classes: (1-a) y + a/K."),
-        Axis("eps_ls", "5.4", changes(Effect.TRAIN_ONLY, Effect.GRADIENT), values=(0.0, 0.1, 0.2), search=(0.0, 0.4)),
+        Axis(
+            "eps_ls",
+            "5.4",
+            changes(Effect.TRAIN_ONLY, Effect.GRADIENT),
+            values=(0.0, 0.1, 0.2),
+            search=(0.0, 0.4),
+        ),
     ] = 0.1
     warmup: Annotated[
         int,
@@ -53,21 +70,31 @@ class Training:
         Axis("lr factor", "5.3", _GRADIENT, values=(0.5, 1.0, 2.0), search=(0.1, 5.0, "log")),
     ] = 1.0
     beta1: Annotated[
-        float, Field(ge=0, lt=1, description="Adam's first decay."), Axis("beta1", "5.3", _GRADIENT, values=(0.9,))
+        float,
+        Field(ge=0, lt=1, description="Adam's first decay."),
+        Axis("beta1", "5.3", _GRADIENT, values=(0.9,)),
     ] = 0.9
     beta2: Annotated[
-        float, Field(ge=0, lt=1, description="Adam's second decay."), Axis("beta2", "5.3", _GRADIENT, values=(0.98, 0.997, 0.999))
+        float,
+        Field(ge=0, lt=1, description="Adam's second decay."),
+        Axis("beta2", "5.3", _GRADIENT, values=(0.98, 0.997, 0.999)),
     ] = 0.98
     adam_epsilon: Annotated[
-        float, Field(gt=0, le=1, description="Adam's epsilon."), Axis("Adam epsilon", "5.3", _GRADIENT, values=(1e-9, 1e-8))
+        float,
+        Field(gt=0, le=1, description="Adam's epsilon."),
+        Axis("Adam epsilon", "5.3", _GRADIENT, values=(1e-9, 1e-8)),
     ] = 1e-9
     precision: Annotated[
         Literal["fp32", "bf16"],
-        Field(description="fp32, or bf16 autocast with fp32 parameters; many times slower on a CPU without bf16 instructions."),
+        Field(
+            description="fp32, or bf16 autocast with fp32 parameters; many times slower on a CPU without bf16 instructions."
+        ),
         Axis("precision", "5.2", changes(Effect.FORWARD), values=("fp32", "bf16")),
     ] = "fp32"
     validate_every: Annotated[
-        int, Field(ge=1, description="Updates between validations; the best checkpoint is one of these."), Axis("validation interval", "5.2", changes(Effect.DECODE))
+        int,
+        Field(ge=1, description="Updates between validations; the best checkpoint is one of these."),
+        Axis("validation interval", "5.2", changes(Effect.DECODE)),
     ] = 1000
     average_last: Annotated[
         int,

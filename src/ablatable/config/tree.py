@@ -80,7 +80,9 @@ def leaf(path: str, where: str) -> Leaf:
     found = leaves().get(path)
     if found is None:
         if any(known.startswith(f"{path}.") for known in leaves()):
-            raise InputError(f"{where}: '{path}' is a section, not a setting; set one of its keys, such as {path}.{_child(path)}")
+            raise InputError(
+                f"{where}: '{path}' is a section, not a setting; set one of its keys, such as {path}.{_child(path)}"
+            )
         raise InputError(f"{where}: unknown key '{path}'{nearest(path, leaves())}")
     return found
 

@@ -84,7 +84,9 @@ def read(path: Path) -> Document:
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{shown(path)}: not valid UTF-8 at byte {error.start}; save the file as UTF-8") from error
+        raise InputError(
+            f"{shown(path)}: not valid UTF-8 at byte {error.start}; save the file as UTF-8"
+        ) from error
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
@@ -119,7 +121,9 @@ def _syntax(path: Path, error: yaml.YAMLError) -> str:
     return f"{place}: YAML syntax error, {problem}"
 
 
-def _index(node: yaml.Node, at: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], path: Path) -> None:
+def _index(
+    node: yaml.Node, at: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], path: Path
+) -> None:
     if isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
             lines[(*at, position)] = item.start_mark.line + 1

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import torch
@@ -32,7 +33,9 @@ class Checkpoints:
 
     def numbered(self) -> list[Path]:
         """The weights kept for averaging, oldest update first (by number, not by name or time)."""
-        found = [(int(match[1]), path) for path in self.folder.glob("average-*.pt") if (match := _numbered(path))]
+        found = [
+            (int(match[1]), path) for path in self.folder.glob("average-*.pt") if (match := _numbered(path))
+        ]
         return [path for _, path in sorted(found)]
 
     def keep_for_average(self, weights: Weights, update: int, last: int) -> None:
@@ -81,11 +84,15 @@ def load_weights(path: Path) -> Weights:
         InputError: missing or damaged file.
     """
     if not path.is_file():
-        raise InputError(f"{path} is missing: the run has no such checkpoint; run it again or name another run")
+        raise InputError(
+            f"{path} is missing: the run has no such checkpoint; run it again or name another run"
+        )
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (RuntimeError, EOFError, OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({type(error).__name__}); delete the run's folder and run it again") from error
+    except (RuntimeError, EOFError, OSError, ValueError, UnpicklingError) as error:
+        raise InputError(
+            f"{path} is damaged ({type(error).__name__}); delete the run's folder and run it again"
+        ) from error
 
 
 def average(paths: Sequence[Path]) -> Weights:

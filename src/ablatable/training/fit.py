@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from dataclasses import replace
+from pickle import UnpicklingError
 from typing import Literal
 
 import pytorch_lightning as pl
@@ -54,7 +55,9 @@ class _FittedModule(TranslationModule):
         self.rank_weight = float(self.trainer.world_size * stream.passes)
         return DataLoader(stream, batch_size=None)
 
-    def transfer_batch_to_device(self, batch: MicroBatch, device: torch.device, dataloader_idx: int) -> MicroBatch:
+    def transfer_batch_to_device(
+        self, batch: MicroBatch, device: torch.device, dataloader_idx: int
+    ) -> MicroBatch:
         return replace(batch, batch=batch.batch.to(device))
 
 
@@ -106,7 +109,7 @@ def saved_progress(checkpoints: Checkpoints) -> Progress | None:
         return None
     try:
         state = torch.load(checkpoints.last, map_location="cpu", weights_only=False, mmap=True)
-    except (RuntimeError, EOFError, OSError, ValueError) as error:
+    except (RuntimeError, EOFError, OSError, ValueError, UnpicklingError) as error:
         raise InputError(
             f"{checkpoints.last} is damaged ({type(error).__name__}); delete the run's folder and run it again"
         ) from error

@@ -48,7 +48,12 @@ class Keeper(pl.Callback):
             self._events.close()
 
     def on_train_batch_end(
-        self, trainer: pl.Trainer, pl_module: pl.LightningModule, outputs: Any, batch: MicroBatch, batch_idx: int
+        self,
+        trainer: pl.Trainer,
+        pl_module: pl.LightningModule,
+        outputs: Any,
+        batch: MicroBatch,
+        batch_idx: int,
     ) -> None:
         """After the last pass of an update, do what is due."""
         if batch.part != batch.passes - 1:
@@ -56,9 +61,9 @@ class Keeper(pl.Callback):
         assert isinstance(pl_module, TranslationModule)
         train = pl_module.experiment.train
         update = batch.update
-        spent = (
-            update >= train.updates
-            or (train.max_target_tokens is not None and pl_module.progress.target_tokens >= train.max_target_tokens)
+        spent = update >= train.updates or (
+            train.max_target_tokens is not None
+            and pl_module.progress.target_tokens >= train.max_target_tokens
         )
         due_report, due_save, out_of_time = (
             self._look(trainer, pl_module) if update % _LOOK_EVERY == 0 else (False, False, False)

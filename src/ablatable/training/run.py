@@ -109,7 +109,9 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
         cause = str(error)
         _finish(job, "failed", cause)
         progress = saved_progress(checkpoints) or Progress()
-        return _record(job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock)
+        return _record(
+            job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock
+        )
     model = evaluated_model(job.experiment, dataset, checkpoints)
     device = torch.device(device_kind(job.experiment))
     metrics: dict[str, Metric] = {}
@@ -158,7 +160,9 @@ def _record(
 ) -> Record:
     experiment = job.experiment
     kind = device_kind(experiment)
-    model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
+    model = build_model(
+        experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed
+    )
     bleu = next((metric.signature for name, metric in metrics.items() if name.endswith(".bleu")), None)
     return Record(
         id=job.id,

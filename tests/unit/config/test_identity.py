@@ -32,12 +32,23 @@ def test_a_derived_width_and_the_same_number_are_one_meaning() -> None:
 
 def test_seed_and_corpus_are_part_of_it() -> None:
     base = Experiment()
-    ids = {run_id(base, "a"), run_id(base, "b"), run_id(base, None), run_id(load_experiment("base", ["seed=2"]), "a")}
+    ids = {
+        run_id(base, "a"),
+        run_id(base, "b"),
+        run_id(base, None),
+        run_id(load_experiment("base", ["seed=2"]), "a"),
+    }
     assert len(ids) == 4
 
 
 def test_how_to_run_is_not() -> None:
-    words = ["runtime.devices=4", "runtime.threads=2", "tracking.wandb=off", "tracking.project=mine", "runtime.micro_batches=3"]
+    words = [
+        "runtime.devices=4",
+        "runtime.threads=2",
+        "tracking.wandb=off",
+        "tracking.project=mine",
+        "runtime.micro_batches=3",
+    ]
     assert run_id(load_experiment("base", words), "c") == run_id(Experiment(), "c")
 
 
@@ -46,7 +57,9 @@ def test_a_switched_off_default_adds_nothing() -> None:
     assert meaning(learned) == {"model.position": "learned"}
 
 
-@pytest.mark.parametrize("path", [path for path, known in leaves().items() if known.axis is not None and known.axis.values])
+@pytest.mark.parametrize(
+    "path", [path for path, known in leaves().items() if known.axis is not None and known.axis.values]
+)
 def test_every_choice_changes_the_identity(path: str) -> None:
     """Generated from the axes: a value other than the default is another run."""
     known = leaves()[path]
@@ -54,7 +67,9 @@ def test_every_choice_changes_the_identity(path: str) -> None:
     for value in known.axis.values:
         words = [f"{path}={json.dumps(value) if not isinstance(value, str) else value}"]
         if known.needs is not None and not is_active(Experiment(), path):
-            words.append(f"{known.needs.path}={known.needs.one_of[0] if known.needs.one_of else int(known.needs.above or 0) + 1}")
+            words.append(
+                f"{known.needs.path}={known.needs.one_of[0] if known.needs.one_of else int(known.needs.above or 0) + 1}"
+            )
         if path == "tokenizer.sharing":
             words.append("model.tying=decoder")
         experiment = load_experiment("base", words)
@@ -81,8 +96,15 @@ def test_every_leaf_is_described() -> None:
     beam=st.integers(1, 8),
     pairs=st.none() | st.integers(1, 10**6),
 )
-def test_dump_and_load_round_trip(heads: int, dropout: float, position: str, beam: int, pairs: int | None) -> None:
-    words = [f"model.heads={heads}", f"model.dropout={dropout!r}", f"model.position={position}", f"decode.beam={beam}"]
+def test_dump_and_load_round_trip(
+    heads: int, dropout: float, position: str, beam: int, pairs: int | None
+) -> None:
+    words = [
+        f"model.heads={heads}",
+        f"model.dropout={dropout!r}",
+        f"model.position={position}",
+        f"decode.beam={beam}",
+    ]
     if pairs is not None:
         words.append(f"data.train_pairs={pairs}")
     experiment = load_experiment("base", words)

@@ -68,7 +68,9 @@ def test_a_later_layer_that_switches_off_drops_what_earlier_ones_said() -> None:
 
 def test_the_file_and_line_are_named(tmp_path: Path) -> None:
     path = write(tmp_path, "extends: base\nmodel:\n  heads: 8\n  dropuot: 0.1\n")
-    with pytest.raises(InputError, match=r"mine\.yaml:4: unknown key 'model\.dropuot'; did you mean 'model\.dropout'"):
+    with pytest.raises(
+        InputError, match=r"mine\.yaml:4: unknown key 'model\.dropuot'; did you mean 'model\.dropout'"
+    ):
         load_experiment(path)
     path = write(tmp_path, "extends: base\nmodel:\n  heads: eight\n")
     with pytest.raises(InputError, match=r"mine\.yaml:3: model\.heads=eight is not possible"):
@@ -105,7 +107,15 @@ def test_invalid_utf8_and_missing_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1e-9", 1e-9), ("off", "off"), ("none", "none"), ("no", "no"), ("true", True), ("null", None), ("010", 10)],
+    [
+        ("1e-9", 1e-9),
+        ("off", "off"),
+        ("none", "none"),
+        ("no", "no"),
+        ("true", True),
+        ("null", None),
+        ("010", 10),
+    ],
 )
 def test_scalars_are_read_as_a_researcher_means_them(text: str, value: object) -> None:
     read_value = parse_scalar(text, "test")
