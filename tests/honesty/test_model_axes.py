@@ -28,9 +28,7 @@ CHECKED = {Effect.FORWARD, Effect.TRAIN_ONLY, Effect.INIT, Effect.PARAMS}
 
 
 def _model_leaves() -> list[tuple[str, Leaf, Axis]]:
-    named = (
-        (path.removeprefix("model."), leaf) for path, leaf in leaves().items() if path.startswith("model.")
-    )
+    named = ((path.removeprefix("model."), leaf) for path, leaf in leaves().items() if path.startswith("model."))
     return [(name, leaf, leaf.axis) for name, leaf in named if leaf.axis is not None]
 
 
@@ -38,9 +36,7 @@ def _baseline(leaf: Leaf, context: dict[str, object]) -> Model:
     """The base, with what the leaf needs to mean anything."""
     needed = {}
     if leaf.needs is not None:
-        assert leaf.needs.path.startswith("model."), (
-            "a model axis that depends on another section needs a test here"
-        )
+        assert leaf.needs.path.startswith("model."), "a model axis that depends on another section needs a test here"
         needed = {leaf.needs.path.removeprefix("model."): leaf.needs.one_of[0]}
     return replace(BASE, **context, **needed)
 

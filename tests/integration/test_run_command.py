@@ -141,9 +141,7 @@ def until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
 
 
 @pytest.mark.slow
-def test_a_first_run_trains_and_a_second_trains_nothing_and_prints_the_same(
-    tmp_path: Path, shared_cache: Path
-) -> None:
+def test_a_first_run_trains_and_a_second_trains_nothing_and_prints_the_same(tmp_path: Path, shared_cache: Path) -> None:
     workspace = Workspace(tmp_path / "w", shared_cache, updates=40)
     code, out, err = workspace.run()
     assert code == 0, err
@@ -169,9 +167,7 @@ def test_a_first_run_trains_and_a_second_trains_nothing_and_prints_the_same(
 
 
 @pytest.mark.slow
-def test_a_failed_run_is_a_hole_with_its_cause_and_the_others_go_on(
-    tmp_path: Path, shared_cache: Path
-) -> None:
+def test_a_failed_run_is_a_hole_with_its_cause_and_the_others_go_on(tmp_path: Path, shared_cache: Path) -> None:
     workspace = Workspace(tmp_path / "w", shared_cache, updates=40, study=STUDY + DIVERGING)
     code, out, err = workspace.run()
     assert code == 1, err

@@ -15,7 +15,7 @@ import torch
 from ablatable.config.identity import run_id
 from ablatable.config.load import load_experiment
 from ablatable.data.dataset import prepare
-from ablatable.errors import InputError
+from ablatable.errors import InputError, RunFailed
 from ablatable.record.events import read_events
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels, Record
@@ -214,7 +214,7 @@ def test_other_choices_train(run: Run, words: list[str]) -> None:
 
 
 def test_learned_positions_shorter_than_a_sentence_are_refused_before_training(run: Run, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="model.position_max=13 is shorter than the longest sentence"):
+    with pytest.raises(InputError, match=r"model\.position_max=13 is shorter than the longest sentence"):
         run("model.position=learned", "model.position_max=13", "data.max_length=12")
     assert not (tmp_path / "runs").exists() or not list((tmp_path / "runs").glob("*/events.jsonl"))
 
@@ -242,9 +242,7 @@ def test_an_offline_wandb_run_mirrors_the_ledger(run: Run) -> None:
         assert part in text, part
 
 
-def test_a_stopped_wandb_run_has_its_whole_history_after_resuming(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_wandb_run_has_its_whole_history_after_resuming(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     save = keeper.Keeper._save
 
     def save_and_stop(self: keeper.Keeper, trainer: Any) -> None:
@@ -266,7 +264,5 @@ def test_a_stopped_wandb_run_has_its_whole_history_after_resuming(
 def test_a_store_that_is_held_refuses_a_second_process(run: Run, tmp_path: Path) -> None:
     record, folder = run()
     (folder / "record.json").unlink()
-    from ablatable.errors import RunFailed
-
     with Store(folder.parent).lock(record.id), pytest.raises(RunFailed, match="another process"):
         run()

@@ -110,9 +110,7 @@ def test_multi_head_attention_equals_the_formula(heads, key_size, value_size) ->
             rows = {
                 "q": slice(h * key_size, (h + 1) * key_size),
                 "k": slice((heads + h) * key_size, (heads + h + 1) * key_size),
-                "v": slice(
-                    2 * heads * key_size + h * value_size, 2 * heads * key_size + (h + 1) * value_size
-                ),
+                "v": slice(2 * heads * key_size + h * value_size, 2 * heads * key_size + (h + 1) * value_size),
             }
             q, k, v = (
                 (source @ weight[rows[name]].T + bias[rows[name]])[:, :, None]

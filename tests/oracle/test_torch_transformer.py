@@ -34,9 +34,7 @@ def _reference(ours: Transformer, model: Model) -> nn.Transformer:
         for theirs, mine in zip(reference.decoder.layers, ours.decoder.layers, strict=True):
             _copy_self(theirs, mine)
             cross = mine.cross_attention
-            theirs.multihead_attn.in_proj_weight.copy_(
-                torch.cat((cross.query.weight, cross.key_value.weight))
-            )
+            theirs.multihead_attn.in_proj_weight.copy_(torch.cat((cross.query.weight, cross.key_value.weight)))
             theirs.multihead_attn.in_proj_bias.copy_(torch.cat((cross.query.bias, cross.key_value.bias)))
             _copy_linear(theirs.multihead_attn.out_proj, cross.output)
             _copy_norm(theirs.norm2, mine.cross_residual)
@@ -90,9 +88,7 @@ def _disturb(model: nn.Module) -> None:
 def test_logits_and_gradients_equal_torch_transformer(model: Model) -> None:
     ours = build_model(model, VOCABULARY, VOCABULARY, seed=1).eval()
     _disturb(ours)
-    reference = _reference(
-        ours, model
-    )  # in training mode, dropout 0: the fast path of eval() is another program
+    reference = _reference(ours, model)  # in training mode, dropout 0: the fast path of eval() is another program
 
     generator = torch.Generator().manual_seed(0)
     source = torch.randint(1, VOCABULARY, (3, 7), generator=generator)

@@ -69,9 +69,7 @@ def get(
 
     corpus = get_corpus(_data(name, settings or []), cache_folder())
     if format == "json":
-        typer.echo(
-            json.dumps({"folder": str(corpus.folder), **corpus.card.to_dict()}, indent=1, ensure_ascii=False)
-        )
+        typer.echo(json.dumps({"folder": str(corpus.folder), **corpus.card.to_dict()}, indent=1, ensure_ascii=False))
         return
     typer.echo(f"folder       {corpus.folder}")
     for line in card_lines(corpus.card):
@@ -103,13 +101,10 @@ def card_lines(card: Card) -> list[str]:
     lines += [f"package      {name} {version}" for name, version in card.packages.items()]
     width = max((len(what) for what, _ in card.steps), default=0)
     lines += [f"step         {what:<{width}}  {count:>9,}" for what, count in card.steps]
-    lines.append(
-        f"{'split':<12} {'pairs':>9} {card.source + ' words':>12} {card.target + ' words':>12}  repeated"
-    )
+    lines.append(f"{'split':<12} {'pairs':>9} {card.source + ' words':>12} {card.target + ' words':>12}  repeated")
     for split, facts in card.splits.items():
         lines.append(
-            f"{split:<12} {facts.pairs:>9,} {facts.source_words:>12,} {facts.target_words:>12,} "
-            f"{facts.duplicates:>9,}"
+            f"{split:<12} {facts.pairs:>9,} {facts.source_words:>12,} {facts.target_words:>12,} {facts.duplicates:>9,}"
         )
     for split, overlap in card.overlap.items():
         lines.append(

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+# pydantic looks through every installed package for plugins, a tenth of a second that `--help` and `table` would pay.
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 import typer
 
@@ -14,6 +18,7 @@ app = typer.Typer(
     help="Which of the Transformer's design choices matter, and how sure are you?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich costs a quarter of a second, which --help would pay
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -10,13 +10,9 @@ import typer
 
 def plan(
     study: Annotated[str, typer.Argument(help="Name of a study in ablations/, or a path to one.")],
-    scale: Annotated[
-        str | None, typer.Option(help="How to shrink it; the study's default otherwise.")
-    ] = None,
+    scale: Annotated[str | None, typer.Option(help="How to shrink it; the study's default otherwise.")] = None,
     seeds: Annotated[int, typer.Option(help="Repeats of every row.")] = 1,
-    experiment: Annotated[
-        str | None, typer.Option(help="Another baseline experiment than the study's.")
-    ] = None,
+    experiment: Annotated[str | None, typer.Option(help="Another baseline experiment than the study's.")] = None,
     device: Annotated[
         str | None, typer.Option(help="Price the time with this device's stated speed (cpu-thread, P100).")
     ] = None,
@@ -31,9 +27,7 @@ def plan(
 
     if device is not None and device not in STATED_SPEEDS:
         known = ", ".join(STATED_SPEEDS)
-        raise InputError(
-            f"--device: unknown device '{device}'{nearest(device, STATED_SPEEDS)} (known: {known})"
-        )
+        raise InputError(f"--device: unknown device '{device}'{nearest(device, STATED_SPEEDS)} (known: {known})")
     found = expected(study, scale, seeds, experiment=experiment)
     made = plan_study(
         found.study,

@@ -10,9 +10,7 @@ import typer
 
 def publish(
     study: Annotated[str, typer.Argument(help="Name of a study in ablations/, or a path to one.")],
-    scale: Annotated[
-        str | None, typer.Option(help="The scale it was run at; the study's default otherwise.")
-    ] = None,
+    scale: Annotated[str | None, typer.Option(help="The scale it was run at; the study's default otherwise.")] = None,
     format: Annotated[Literal["text", "json"], typer.Option(help="How to print what was done.")] = "text",
 ) -> None:
     """Copy the records behind a table into results/ and write its tables; holes stay and are named."""

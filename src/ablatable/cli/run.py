@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 def run(
     study: Annotated[str, typer.Argument(help="Name of a study in ablations/, or a path to one.")],
-    scale: Annotated[
-        str | None, typer.Option(help="How to shrink it; the study's default otherwise.")
-    ] = None,
+    scale: Annotated[str | None, typer.Option(help="How to shrink it; the study's default otherwise.")] = None,
     seeds: Annotated[int, typer.Option(help="Repeats of every row.")] = 1,
     launcher: Annotated[Literal["local"], typer.Option(help="Where the runs go: this machine.")] = "local",
     slots: Annotated[

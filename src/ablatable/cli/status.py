@@ -10,12 +10,8 @@ import typer
 
 def status(
     study: Annotated[str, typer.Argument(help="Name of a study in ablations/, or a path to one.")],
-    scale: Annotated[
-        str | None, typer.Option(help="The scale it was run at; the study's default otherwise.")
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(help="Repeats of every row; otherwise as many as were begun.")
-    ] = None,
+    scale: Annotated[str | None, typer.Option(help="The scale it was run at; the study's default otherwise.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Repeats of every row; otherwise as many as were begun.")] = None,
     format: Annotated[Literal["text", "json"], typer.Option(help="How to print.")] = "text",
 ) -> None:
     """Finished, running, failed (with cause), interrupted and missing runs of a table."""

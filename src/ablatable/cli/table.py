@@ -10,20 +10,14 @@ import typer
 
 def table(
     study: Annotated[str, typer.Argument(help="Name of a study in ablations/, or a path to one.")],
-    scale: Annotated[
-        str | None, typer.Option(help="The scale it was run at; the study's default otherwise.")
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(help="Repeats of every row; otherwise as many as there are.")
-    ] = None,
+    scale: Annotated[str | None, typer.Option(help="The scale it was run at; the study's default otherwise.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Repeats of every row; otherwise as many as there are.")] = None,
     format: Annotated[
         str, typer.Option(help="md, tex, csv, html or json; several, with commas, need --out or --check.")
     ] = "md",
     source: Annotated[
         Literal["auto", "runs", "results"],
-        typer.Option(
-            help="Records from runs/, from what is published in results/, or from where there are any."
-        ),
+        typer.Option(help="Records from runs/, from what is published in results/, or from where there are any."),
     ] = "auto",
     out: Annotated[Path | None, typer.Option(help="Write table.<format> into this folder.")] = None,
     check: Annotated[

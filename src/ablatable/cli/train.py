@@ -12,15 +12,11 @@ if TYPE_CHECKING:
 
 
 def train(
-    experiment: Annotated[
-        str, typer.Argument(help="Name of an experiment in experiments/, or a path to one.")
-    ],
+    experiment: Annotated[str, typer.Argument(help="Name of an experiment in experiments/, or a path to one.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, such as model.heads=4.")] = None,
     scale: Annotated[str | None, typer.Option(help="How to shrink it, such as cpu.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the experiment's own otherwise.")] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Train again a run that failed.")
-    ] = False,
+    retry_failed: Annotated[bool, typer.Option("--retry-failed", help="Train again a run that failed.")] = False,
     format: Annotated[Literal["text", "json"], typer.Option(help="How to print the record.")] = "text",
 ) -> None:
     """Train one experiment, or go on where it stopped; print its record."""

@@ -30,9 +30,7 @@ def translate(
     ] = None,
     lines_at_once: Annotated[
         int | None,
-        typer.Option(
-            min=1, help=f"Lines read before any is translated: 1 at a terminal, {LINES_AT_ONCE} else."
-        ),
+        typer.Option(min=1, help=f"Lines read before any is translated: 1 at a terminal, {LINES_AT_ONCE} else."),
     ] = None,
     accelerator: Annotated[Literal["auto", "cpu", "cuda"], typer.Option(help="Where to translate.")] = "auto",
 ) -> None:
@@ -79,9 +77,7 @@ def find_run(root: Path, beginning: str) -> Path:
             "`ablatable status STUDY --format json` lists the runs of a study"
         )
     shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
-    raise InputError(
-        f"'{beginning}' begins the ids of {len(found)} runs in {root}/ ({shown}); give more of it"
-    )
+    raise InputError(f"'{beginning}' begins the ids of {len(found)} runs in {root}/ ({shown}); give more of it")
 
 
 def read_stdin() -> Iterator[str]:

@@ -32,9 +32,7 @@ CORPORA: dict[str, CorpusEntry] = {
     "synthetic-reverse": CorpusEntry("xx", "yy", "random symbols, reversed", "0c5721459c54ab8f"),
     "synthetic-sort": CorpusEntry("xx", "yy", "random symbols, sorted", "31a2eee79da779b8"),
     "files": CorpusEntry("", "", "any two aligned text files, named by data.files_*"),
-    "wmt14-en-de": CorpusEntry(
-        "en", "de", "WMT 2014, 4.5M pairs, the paper's; needs a download hub", available=False
-    ),
+    "wmt14-en-de": CorpusEntry("en", "de", "WMT 2014, 4.5M pairs, the paper's; needs a download hub", available=False),
 }
 
 
@@ -45,6 +43,4 @@ def check_corpus(name: str, where: str) -> None:
         InputError: with the nearest name.
     """
     if name not in CORPORA:
-        raise InputError(
-            f"{where}: unknown corpus '{name}'{nearest(name, CORPORA)} (known: {', '.join(CORPORA)})"
-        )
+        raise InputError(f"{where}: unknown corpus '{name}'{nearest(name, CORPORA)} (known: {', '.join(CORPORA)})")

@@ -1,8 +1,6 @@
 """Which text is read, and how it is cut into pieces (section 5.1)."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -57,9 +55,7 @@ class Tokenizer:
 class Data:
     """The parallel text."""
 
-    corpus: Annotated[str, Field(description="Name of a corpus; `ablatable corpus list` shows them.")] = (
-        "wmt14-en-de"
-    )
+    corpus: Annotated[str, Field(description="Name of a corpus; `ablatable corpus list` shows them.")] = "wmt14-en-de"
     train_pairs: Annotated[
         int | None,
         Field(ge=1, description="Only the first so many training pairs; null means all."),
@@ -77,35 +73,25 @@ class Data:
     files_languages: Annotated[
         str | None, Field(pattern=r"^[a-z]{2,3}-[a-z]{2,3}$", description="Such as en-de."), _FILES
     ] = None
-    files_source_train: Annotated[
-        str | None, Field(description="Source side, training."), _FILES, Operational()
-    ] = None
-    files_target_train: Annotated[
-        str | None, Field(description="Target side, training."), _FILES, Operational()
-    ] = None
-    files_source_valid: Annotated[
-        str | None, Field(description="Source side, development."), _FILES, Operational()
-    ] = None
-    files_target_valid: Annotated[
-        str | None, Field(description="Target side, development."), _FILES, Operational()
-    ] = None
-    files_source_test: Annotated[
-        str | None, Field(description="Source side, test."), _FILES, Operational()
-    ] = None
-    files_target_test: Annotated[
-        str | None, Field(description="Target side, test."), _FILES, Operational()
-    ] = None
+    files_source_train: Annotated[str | None, Field(description="Source side, training."), _FILES, Operational()] = None
+    files_target_train: Annotated[str | None, Field(description="Target side, training."), _FILES, Operational()] = None
+    files_source_valid: Annotated[str | None, Field(description="Source side, development."), _FILES, Operational()] = (
+        None
+    )
+    files_target_valid: Annotated[str | None, Field(description="Target side, development."), _FILES, Operational()] = (
+        None
+    )
+    files_source_test: Annotated[str | None, Field(description="Source side, test."), _FILES, Operational()] = None
+    files_target_test: Annotated[str | None, Field(description="Target side, test."), _FILES, Operational()] = None
     files_overlap: Annotated[
         Literal["refuse", "allow"],
-        Field(
-            description="What to do when held-out pairs are also in training: refuse, or count and report."
-        ),
+        Field(description="What to do when held-out pairs are also in training: refuse, or count and report."),
         _FILES,
         Operational(),
     ] = "refuse"
 
     @model_validator(mode="after")
-    def _files_named(self) -> Data:
+    def _files_named(self) -> Self:
         if self.corpus != "files":
             return self
         needed = (

@@ -1,8 +1,6 @@
 """Search and evaluation (section 6.1)."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -55,14 +53,12 @@ class Evaluation:
     ] = None
     checkpoint: Annotated[
         Literal["last", "best"],
-        Field(
-            description="The last checkpoint (or average of the last), or the one of lowest validation NLL."
-        ),
+        Field(description="The last checkpoint (or average of the last), or the one of lowest validation NLL."),
         Axis("checkpoint", "6.2", _DECODE, values=("last", "best")),
     ] = "last"
 
     @model_validator(mode="after")
-    def _distinct(self) -> Evaluation:
+    def _distinct(self) -> Self:
         if len(set(self.splits)) != len(self.splits):
             raise ValueError("evaluate.splits names a split twice")
         return self

@@ -62,7 +62,7 @@ def _plain(experiment: Experiment, path: str) -> Any:
 def run_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
     """16 hex characters over meaning, seed, identity version and corpus fingerprint.
 
-    A corpus that was never fetched has no fingerprint (``None``): the identity is then provisional and only names a plan.
+    A corpus that was never fetched has no fingerprint (``None``): the identity is then provisional and names a plan.
     """
     said = {
         "version": IDENTITY_VERSION,

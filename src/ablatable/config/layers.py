@@ -153,8 +153,9 @@ def _validated(cls: Callable[..., _Built], values: dict[str, Any], prefix: str, 
 
 
 def _as_declared(known: Leaf, value: Any) -> Any:
-    items = cast(list[Any], value) if isinstance(value, list) else None
-    return tuple(items) if items is not None and isinstance(known.default, tuple) else value
+    if isinstance(value, list) and isinstance(known.default, tuple):
+        return tuple(cast(list[Any], value))
+    return cast(Any, value)
 
 
 def _first_fault(error: ValidationError, prefix: str, layer: Layer) -> str:

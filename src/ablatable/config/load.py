@@ -34,9 +34,7 @@ def _layers(path: Path, seen: tuple[Path, ...]) -> list[Layer]:
         if not isinstance(parent, str):
             raise InputError(f"{document.where('extends')}: extends names one experiment, such as base")
         sibling = path.parent / f"{parent}.yaml"
-        below = _layers(
-            sibling if sibling.is_file() else find("experiments", parent), (*seen, path.resolve())
-        )
+        below = _layers(sibling if sibling.is_file() else find("experiments", parent), (*seen, path.resolve()))
     return [*below, from_document(document, skip=("extends", "title"))]
 
 
@@ -57,9 +55,7 @@ def resolve(
         layers += scales.apply(scale, composed, row or {})
     layers.append(overrides or {})
     experiment = build(layers)
-    where = next(
-        (layer["data.corpus"].where for layer in reversed(layers) if "data.corpus" in layer), "data.corpus"
-    )
+    where = next((layer["data.corpus"].where for layer in reversed(layers) if "data.corpus" in layer), "data.corpus")
     check_corpus(experiment.data.corpus, where)
     return experiment
 

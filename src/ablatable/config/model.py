@@ -1,8 +1,6 @@
 """The architecture (section 3 of the paper). Defaults are the paper's base model."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -42,9 +40,7 @@ class Model:
     ] = 8
     d_k: Annotated[
         int | None,
-        Field(
-            ge=1, le=16384, description="Width of one head's queries and keys; null means d_model / heads."
-        ),
+        Field(ge=1, le=16384, description="Width of one head's queries and keys; null means d_model / heads."),
         Axis("d_k", "3.2.1", _SHAPE, values=(16, 32, 64), scales="width", search=(4, 128, "log")),
     ] = None
     d_v: Annotated[
@@ -95,9 +91,7 @@ class Model:
     ] = True
     tying: Annotated[
         Tying,
-        Field(
-            description="Which of source embedding, target embedding and output projection are one matrix."
-        ),
+        Field(description="Which of source embedding, target embedding and output projection are one matrix."),
         Axis(
             "tying",
             "3.4",
@@ -113,9 +107,7 @@ class Model:
     ] = "three-way"
     target_language_table: Annotated[
         bool,
-        Field(
-            description="The first public code's learned 32 x d_model table, one row added to the encoder input."
-        ),
+        Field(description="The first public code's learned 32 x d_model table, one row added to the encoder input."),
         Axis(
             "target-language table",
             "first public code",
@@ -140,7 +132,7 @@ class Model:
         return self.d_model // self.heads if self.d_v is None else self.d_v
 
     @model_validator(mode="after")
-    def _possible(self) -> Model:
+    def _possible(self) -> Self:
         derived = [name for name, value in (("d_k", self.d_k), ("d_v", self.d_v)) if value is None]
         if derived and self.d_model % self.heads:
             missing = " and ".join(f"model.{name}" for name in derived)

@@ -1,7 +1,5 @@
 """Where and how to run, and where to report: not part of a run's identity."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -33,9 +31,7 @@ class Runtime:
     save_seconds: Annotated[float, Field(gt=0, description="Seconds between resumable checkpoints.")] = 60.0
     keep_checkpoints: Annotated[
         bool,
-        Field(
-            description="Keep the training state of a finished run; the evaluated weights are always kept."
-        ),
+        Field(description="Keep the training state of a finished run; the evaluated weights are always kept."),
     ] = False
 
 
@@ -43,8 +39,6 @@ class Runtime:
 class Tracking:
     """Weights & Biases."""
 
-    wandb: Annotated[Literal["offline", "online", "off"], Field(description="Where runs are mirrored.")] = (
-        "offline"
-    )
+    wandb: Annotated[Literal["offline", "online", "off"], Field(description="Where runs are mirrored.")] = "offline"
     project: Annotated[str, Field(min_length=1, description="W&B project.")] = "ablatable"
     entity: Annotated[str | None, Field(description="W&B entity; null means the account's default.")] = None

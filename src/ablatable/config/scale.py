@@ -65,9 +65,7 @@ def _fraction(value: Any, where: str, factor: str) -> Fraction:
     except (ValueError, ZeroDivisionError):
         fraction = Fraction(0)
     if fraction <= 0:
-        raise InputError(
-            f"{where}: shrink.{factor}={value} is not a positive fraction; write for example 1/4"
-        )
+        raise InputError(f"{where}: shrink.{factor}={value} is not a positive fraction; write for example 1/4")
     return fraction
 
 

@@ -1,8 +1,6 @@
 """The root of the design space: one experiment is one training run."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
@@ -32,7 +30,7 @@ class Experiment:
     tracking: Tracking = Tracking()
 
     @model_validator(mode="after")
-    def _possible(self) -> Experiment:
+    def _possible(self) -> Self:
         if self.tokenizer.sharing == "separate" and self.model.tying in ("three-way", "source-target"):
             raise ValueError(
                 f"model.tying={self.model.tying} needs one vocabulary and tokenizer.sharing=separate makes two; "
@@ -43,10 +41,7 @@ class Experiment:
                 f"model.position_max={self.model.position_max} is shorter than the longest training sentence, "
                 f"data.max_length={self.data.max_length} pieces and the end mark; raise one or lower the other"
             )
-        if (
-            self.train.max_target_tokens is not None
-            and self.train.max_target_tokens < self.train.batch_tokens
-        ):
+        if self.train.max_target_tokens is not None and self.train.max_target_tokens < self.train.batch_tokens:
             raise ValueError(
                 f"train.max_target_tokens={self.train.max_target_tokens} is less than one batch, "
                 f"train.batch_tokens={self.train.batch_tokens}"

@@ -1,7 +1,5 @@
 """Optimisation (section 5). Defaults are the paper's."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -26,15 +24,11 @@ class Training:
     ] = None
     max_minutes: Annotated[
         float | None,
-        Field(
-            gt=0, description="Stop after so many minutes of training; not repeatable, so recorded as such."
-        ),
+        Field(gt=0, description="Stop after so many minutes of training; not repeatable, so recorded as such."),
     ] = None
     batch_tokens: Annotated[
         int,
-        Field(
-            ge=8, le=10_000_000, description="Tokens a side in one batch, padding counted, over all devices."
-        ),
+        Field(ge=8, le=10_000_000, description="Tokens a side in one batch, padding counted, over all devices."),
         Axis(
             "batch tokens",
             "5.1",
@@ -87,7 +81,7 @@ class Training:
     precision: Annotated[
         Literal["fp32", "bf16"],
         Field(
-            description="fp32, or bf16 autocast with fp32 parameters; many times slower on a CPU without bf16 instructions."
+            description="fp32, or bf16 autocast over fp32 parameters: many times slower on a CPU without bf16 units."
         ),
         Axis("precision", "5.2", changes(Effect.FORWARD), values=("fp32", "bf16")),
     ] = "fp32"

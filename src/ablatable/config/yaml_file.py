@@ -34,7 +34,10 @@ else:  # libyaml reads ten times faster; both give the same nodes and marks
 
 
 class _Loader(_Base):
-    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+    """Starts without the scalar rules of YAML 1.1."""
+
+
+_Loader.yaml_implicit_resolvers = {}
 
 
 for _tag, _pattern, _starts in _SCALARS:
@@ -84,9 +87,7 @@ def read(path: Path) -> Document:
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read ({error.strerror})") from error
     except UnicodeDecodeError as error:
-        raise InputError(
-            f"{shown(path)}: not valid UTF-8 at byte {error.start}; save the file as UTF-8"
-        ) from error
+        raise InputError(f"{shown(path)}: not valid UTF-8 at byte {error.start}; save the file as UTF-8") from error
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
@@ -94,7 +95,7 @@ def read(path: Path) -> Document:
             return Document(path, {})
         lines: dict[tuple[str | int, ...], int] = {}
         _index(root, (), lines, path)
-        data: Any = loader.construct_document(root)
+        data = cast(object, loader.construct_document(root))
     except yaml.YAMLError as error:
         raise InputError(_syntax(path, error)) from error
     if not isinstance(data, dict):
@@ -121,9 +122,7 @@ def _syntax(path: Path, error: yaml.YAMLError) -> str:
     return f"{place}: YAML syntax error, {problem}"
 
 
-def _index(
-    node: yaml.Node, at: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], path: Path
-) -> None:
+def _index(node: yaml.Node, at: tuple[str | int, ...], lines: dict[tuple[str | int, ...], int], path: Path) -> None:
     if isinstance(node, yaml.SequenceNode):
         for position, item in enumerate(node.value):
             lines[(*at, position)] = item.start_mark.line + 1
@@ -134,7 +133,7 @@ def _index(
             line = key_node.start_mark.line + 1
             if key in lines:
                 raise InputError(
-                    f"{shown(path)}:{line}: key '{key_node.value}' is given twice (first at line {lines[key]}); keep one"
+                    f"{shown(path)}:{line}: key '{key_node.value}' is given twice (also at line {lines[key]}); keep one"
                 )
             lines[key] = line
             _index(value_node, key, lines, path)

@@ -86,32 +86,10 @@ def validation_batches(source_lengths: ArrayLike, target_lengths: ArrayLike, bud
     return [order[start:end] for start, end in itertools.pairwise(bounds)]
 
 
-def shard(batches: list[Indices], rank: int, ranks: int) -> list[Indices]:
-    """Return the batches of one rank: of every ``ranks`` consecutive batches, the one at position ``rank``.
-
-    All ranks get the same number, and together every sentence once. Where the last group is short, its
-    batches with the most sentences are halved until each rank has one, so the ranks' n-th batches together
-    always hold the sentences of ``ranks`` consecutive batches: what one process with that much accumulation
-    sees in an update. Only if the last group has fewer sentences than there are ranks are some of its
-    batches empty.
-
-    Raises:
-        ValueError: ``rank`` is not one of the ``ranks``.
-    """
-    if not 0 <= rank < ranks:
-        raise ValueError(f"rank {rank} is not in 0..{ranks - 1}")
-    whole = len(batches) // ranks * ranks
-    return batches[rank:whole:ranks] + (
-        _spread(batches[whole:], ranks)[rank : rank + 1] if whole < len(batches) else []
-    )
-
-
 def padding(batches: list[Indices], source_lengths: ArrayLike, target_lengths: ArrayLike) -> float:
     """Return the share of positions, over both sides of all batches, that hold padding."""
     source, target = _costs(source_lengths), _costs(target_lengths)
-    padded = sum(
-        len(batch) * int(source[batch].max() + target[batch].max()) for batch in batches if len(batch)
-    )
+    padded = sum(len(batch) * int(source[batch].max() + target[batch].max()) for batch in batches if len(batch))
     real = sum(int(source[batch].sum() + target[batch].sum()) for batch in batches)
     return 1 - real / padded if padded else 0.0
 
@@ -162,9 +140,7 @@ def _pack(order: Indices, source: NDArray[np.int64], target: NDArray[np.int64], 
     fullest = next(attempts)
     affordable = itertools.takewhile(lambda bounds: len(bounds) <= _MOST_BATCHES * len(fullest), attempts)
     tried = itertools.chain([fullest], affordable)
-    bounds = next(
-        (bounds for bounds in tried if _padding_of(bounds, source, target) <= _MOST_PADDING), fullest
-    )
+    bounds = next((bounds for bounds in tried if _padding_of(bounds, source, target) <= _MOST_PADDING), fullest)
     return [order[start:end] for start, end in itertools.pairwise(bounds)]
 
 
@@ -195,13 +171,3 @@ def _cut(source: NDArray[np.int64], target: NDArray[np.int64], budget: int, clos
         start += size
         bounds.append(start)
     return bounds
-
-
-def _spread(batches: list[Indices], ranks: int) -> list[Indices]:
-    """Halve the batches with the most sentences until there are ``ranks`` of them."""
-    parts = list(batches)
-    while len(parts) < ranks:
-        largest = max(range(len(parts)), key=lambda index: len(parts[index]))
-        middle = (len(parts[largest]) + 1) // 2
-        parts[largest : largest + 1] = [parts[largest][:middle], parts[largest][middle:]]
-    return parts

@@ -49,7 +49,7 @@ class Batch:
 def collate(pairs: PackedPairs, indices: ArrayLike) -> Batch:
     """Return the batch of the given pairs, in the order given.
 
-    Without indices (``shard`` can leave a rank an empty batch) the tensors have no rows and one column.
+    Without indices the tensors have no rows and one column.
     """
     rows = np.asarray(indices, np.int64)
     source = _with_eos(pairs.source_side, rows)

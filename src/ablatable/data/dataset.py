@@ -129,9 +129,7 @@ def _tokenizers(experiment: Experiment, corpus: Corpus, cache: Path) -> tuple[To
 
 def _tokenizer_key(config: TokenizerConfig, corpus: str, first: int | None, sides: tuple[str, ...]) -> str:
     version = importlib.metadata.version("sentencepiece")
-    return _key(
-        _TOKENIZER_RECIPE, version, corpus, first, sides, config.kind, config.size, config.normalisation
-    )
+    return _key(_TOKENIZER_RECIPE, version, corpus, first, sides, config.kind, config.size, config.normalisation)
 
 
 def _packed(

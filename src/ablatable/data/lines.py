@@ -51,6 +51,5 @@ def _rest(lines: Iterator[str]) -> int:
 
 def _refuse_counts(source: Path, target: Path, source_lines: int, target_lines: int) -> None:
     raise InputError(
-        f"{source} has {source_lines} lines and {target} has {target_lines}; "
-        "aligned text needs the same number in both"
+        f"{source} has {source_lines} lines and {target} has {target_lines}; aligned text needs the same number in both"
     )

@@ -49,10 +49,6 @@ def run_experiment(
     if fingerprint is None:
         raise RunFailed(f"corpus {experiment.data.corpus} was prepared and can't be found again")
     id = run_id(experiment, fingerprint)
-    job = Job(
-        experiment, id, Labels(None, name, None), store.folder(id).absolute(), cache_folder().absolute()
-    )
-    outcome = run_jobs(
-        [Queued(job)], plan_slots([experiment.runtime], 1), progress, retry_failed=retry_failed
-    )
+    job = Job(experiment, id, Labels(None, name, None), store.folder(id).absolute(), cache_folder().absolute())
+    outcome = run_jobs([Queued(job)], plan_slots([experiment.runtime], 1), progress, retry_failed=retry_failed)
     return store.read(id), outcome

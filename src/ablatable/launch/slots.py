@@ -61,9 +61,7 @@ def plan_slots(runtimes: Iterable[Runtime], limit: int | None = None) -> list[Sl
         starts = range(0, len(visible) - ranks + 1, ranks)
         groups = [tuple(visible[start : start + ranks]) for start in starts]
         if not groups:
-            raise InputError(
-                f"runtime.devices={ranks}, but {len(visible)} CUDA devices can be seen; lower it"
-            )
+            raise InputError(f"runtime.devices={ranks}, but {len(visible)} CUDA devices can be seen; lower it")
         count = limit or len(groups)
         return [Slot(index, threads, groups[index % len(groups)]) for index in range(count)]
     if "cuda" in accelerators:

@@ -72,9 +72,7 @@ def run_study(
             _prepare(found)
             found = expected(study, scale, seeds)
             if found.provisional:
-                raise RunFailed(
-                    f"the corpus of study '{found.study.name}' was prepared and can't be found again"
-                )
+                raise RunFailed(f"the corpus of study '{found.study.name}' was prepared and can't be found again")
         queued = _queue(found, retry_failed)
         outcome = _launch(queued, slots, retry_failed, progress) if queued else Outcome()
         return StudyRun(found, states(found.rows, found.store), outcome)

@@ -138,6 +138,4 @@ def _feed_forward(model: Model) -> ReluFeedForward:
 
 def _refuse(key: str, value: object, known: Iterable[str]) -> NoReturn:
     names = list(known)
-    raise InputError(
-        f"{key}={value!r} cannot be built; use one of {', '.join(names)}{nearest(str(value), names)}"
-    )
+    raise InputError(f"{key}={value!r} cannot be built; use one of {', '.join(names)}{nearest(str(value), names)}")

@@ -5,8 +5,6 @@ an error, never a default. A change to these fields raises ``SCHEMA_VERSION`` an
 ``record/upgrade.py``.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Any, Literal
 

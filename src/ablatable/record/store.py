@@ -80,9 +80,7 @@ class Store:
         """Every run folder's name, sorted."""
         try:
             with os.scandir(self.root) as entries:
-                return sorted(
-                    entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
-                )
+                return sorted(entry.name for entry in entries if entry.is_dir() and not entry.name.startswith("."))
         except FileNotFoundError:
             return []
 
@@ -171,9 +169,7 @@ def decode_record(text: bytes, where: str, remedy: str) -> Record:
     except ValidationError as error:
         fault = _fault(error)
     except ValueError as error:
-        fault = (
-            "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
-        )
+        fault = "it is not JSON" if isinstance(error, json.JSONDecodeError | UnicodeDecodeError) else str(error)
     raise InputError(f"{where} is not a readable record ({fault}): {remedy}")
 
 

@@ -96,6 +96,5 @@ def _mark_best(column: Column, cells: list[MetricCell]) -> list[MetricCell]:
         return cells
     best = fixed(min(means) if column.better == "lower" else max(means), column.digits)
     return [
-        replace(cell, best=cell.sample is not None and fixed(cell.sample.mean, column.digits) == best)
-        for cell in cells
+        replace(cell, best=cell.sample is not None and fixed(cell.sample.mean, column.digits) == best) for cell in cells
     ]

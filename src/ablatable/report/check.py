@@ -13,9 +13,7 @@ def check(folder: Path, files: Mapping[str, str]) -> None:
 
     Raises RunFailed that names each file which is missing or differs, with the first line that does.
     """
-    faults = [
-        fault for name, content in files.items() if (fault := _fault(folder / name, content)) is not None
-    ]
+    faults = [fault for name, content in files.items() if (fault := _fault(folder / name, content)) is not None]
     if faults:
         raise RunFailed(f"{'; '.join(faults)}: publish the table again, or restore the file")
 

@@ -127,9 +127,7 @@ def _checkpoint(experiment: Experiment) -> str:
 
 def _training(experiment: Experiment) -> list[str]:
     train = experiment.train
-    smoothing = (
-        f"label smoothing {train.label_smoothing} as (1 {rounding.MINUS} a) y + a/K over all K classes"
-    )
+    smoothing = f"label smoothing {train.label_smoothing} as (1 {rounding.MINUS} a) y + a/K over all K classes"
     batch = f"{train.batch_tokens * train.accumulate:,} tokens a side"
     return [
         f"Training of the base row: {smoothing}, {train.updates:,} updates of {batch}, "
@@ -181,9 +179,7 @@ def _provenance(done: Sequence[Record]) -> list[str]:
     digests = Counter(stamp.code_digest for stamp in stamps)
     code = f"code {_counted(digests)}, commit {_several({_commit(stamp) for stamp in stamps})}"
     warning = " Rows were trained by different versions of the code." if len(digests) > 1 else ""
-    loose = (
-        "" if all(stamp.deterministic for stamp in stamps) else " Not every run is repeatable bit for bit."
-    )
+    loose = "" if all(stamp.deterministic for stamp in stamps) else " Not every run is repeatable bit for bit."
     return [
         f"{len(done)} run{'s' if len(done) > 1 else ''}, {hours:.2f} device-hours, "
         f"{sum(record.flops for record in done):.2e} FLOPs. "
@@ -211,11 +207,7 @@ def _machine(stamp: Stamp) -> str:
 
 
 def _software(stamp: Stamp) -> str:
-    named = [
-        name
-        for name in ("torch", "pytorch-lightning", "sentencepiece", "sacrebleu")
-        if name in stamp.packages
-    ]
+    named = [name for name in ("torch", "pytorch-lightning", "sentencepiece", "sacrebleu") if name in stamp.packages]
     versions = ", ".join(f"{name} {stamp.packages[name]}" for name in named)
     return f"Python {stamp.python}{', ' if versions else ''}{versions}"
 

@@ -25,9 +25,7 @@ def render(table: Table) -> str:
     )
     laid = grid(table).spanned()
     page = environment.get_template("table.html.jinja")
-    return page.render(
-        symbols=symbols, table=table, heads=laid.heads, over=_over(laid.heads), blocks=laid.blocks
-    )
+    return page.render(symbols=symbols, table=table, heads=laid.heads, over=_over(laid.heads), blocks=laid.blocks)
 
 
 def symbols(text: str) -> list[tuple[str, str]]:

@@ -92,9 +92,7 @@ def _variance(values: Collection[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _with_interval(
-    gap: float, error: float, freedom: float, method: Literal["paired", "welch"]
-) -> Difference:
+def _with_interval(gap: float, error: float, freedom: float, method: Literal["paired", "welch"]) -> Difference:
     if error == 0.0:
         return Difference(gap, gap, gap, 1.0 if gap == 0.0 else 0.0, method)
     reach = critical(freedom, LEVEL) * error

@@ -36,8 +36,7 @@ def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record]
     cells = [metric_cells(study, column, joined) for column in columns]
     notes = Notes()
     finished = [
-        _row(study, row, joined[0], tuple(column[i] for column in cells), notes)
-        for i, row in enumerate(joined)
+        _row(study, row, joined[0], tuple(column[i] for column in cells), notes) for i, row in enumerate(joined)
     ]
     return Table(
         name=study.name,
@@ -64,9 +63,7 @@ def _metric_column(study: Study, column: Column) -> MetricColumn:
     )
 
 
-def _row(
-    study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCell, ...], notes: Notes
-) -> TableRow:
+def _row(study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCell, ...], notes: Notes) -> TableRow:
     full = _settings(study, row)
     same_as_base = _settings(study, base)
     return TableRow(
@@ -74,8 +71,7 @@ def _row(
         title=row.row.title,
         is_base=row is base,
         settings=tuple(
-            None if row is not base and own == other else own
-            for own, other in zip(full, same_as_base, strict=True)
+            None if row is not base and own == other else own for own, other in zip(full, same_as_base, strict=True)
         ),
         full_settings=full,
         cells=cells,
@@ -89,9 +85,7 @@ def _row(
 def _settings(study: Study, row: RowRecords) -> tuple[str, ...]:
     experiment = row.runs.experiments[0]
     return tuple(
-        rounding.setting(value_at(experiment, column.path))
-        for column in study.columns
-        if column.path is not None
+        rounding.setting(value_at(experiment, column.path)) for column in study.columns if column.path is not None
     )
 
 

@@ -26,6 +26,4 @@ def check_pairs(hypotheses: Sequence[object], references: Sequence[object]) -> N
     for kind, lines in (("hypothesis", hypotheses), ("reference", references)):
         for number, line in enumerate(lines, start=1):
             if not isinstance(line, str):
-                raise InputError(
-                    f"{kind} {number} is a {type(line).__name__}, not text; give one flat list of lines"
-                )
+                raise InputError(f"{kind} {number} is a {type(line).__name__}, not text; give one flat list of lines")

@@ -89,9 +89,7 @@ def speed_for(experiment: Experiment, scale: str, finished: Iterable[Record], de
         if measured:
             speed = statistics.median(measured)
             runs = f"{len(measured)} finished run" + ("s" if len(measured) > 1 else "")
-            return Speed(
-                speed, f"measured on {runs} of this table: {speed / 1e12:.3g} TFLOP/s a device", True
-            )
+            return Speed(speed, f"measured on {runs} of this table: {speed / 1e12:.3g} TFLOP/s a device", True)
     name = device or _usual_device(experiment, scale)
     speed = STATED_SPEEDS[name] * (experiment.runtime.threads if name == "cpu-thread" else 1)
     threads = experiment.runtime.threads

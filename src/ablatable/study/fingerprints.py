@@ -40,9 +40,7 @@ def local_fingerprint(cache_folder: Path, records: Callable[[], Iterable[Record]
     return cache(answer)
 
 
-_NAMING = {
-    f.name: getattr(Data(), f.name) for f in fields(Data) if f.name == "corpus" or f.name.startswith("files_")
-}
+_NAMING = {f.name: getattr(Data(), f.name) for f in fields(Data) if f.name == "corpus" or f.name.startswith("files_")}
 """The settings that say which text is meant, with their defaults (a record leaves out what is inactive).
 
 How much of the text is used doesn't change its fingerprint."""

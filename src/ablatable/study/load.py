@@ -172,9 +172,7 @@ def _check_row(study: Study, i: int, row: Row) -> None:
         if path == "seed":
             raise InputError(f"{where}: a row can't set the seed; seeds are repeats of every row (--seeds N)")
         if not leaf.semantic:
-            raise InputError(
-                f"{where}: '{path}' says how to run, not what; a row that sets it would be the same run"
-            )
+            raise InputError(f"{where}: '{path}' says how to run, not what; a row that sets it would be the same run")
     known = [column.reported for column in study.columns if column.reported is not None]
     for key in row.reported:
         if key not in known:

@@ -193,9 +193,7 @@ def _row_json(row: PlannedRow) -> dict[str, Any]:
         **asdict(row.cost),
         "seconds": row.seconds,
         "seconds_measured": row.measured,
-        "runs": [
-            {"id": run.id, "seed": run.seed, "state": run.state, "cause": run.cause} for run in row.runs
-        ],
+        "runs": [{"id": run.id, "seed": run.seed, "state": run.state, "cause": run.cause} for run in row.runs],
     }
 
 

@@ -20,18 +20,15 @@ def to_text(plan: Plan) -> str:
     todo, everything = plan.to_do, plan.everything
     working = max(row.cost.working_disk_bytes for row in plan.rows)
     notes = [
-        f"{runs}: {everything.runs} runs, {plan.distinct_runs} distinct, "
-        f"{everything.runs - todo.runs} finished",
+        f"{runs}: {everything.runs} runs, {plan.distinct_runs} distinct, {everything.runs - todo.runs} finished",
         f"to do: {todo.runs} runs, {_power(todo.flops)} FLOPs, {duration(todo.seconds)} of device time, "
         f"{size(todo.disk_bytes)} on disk (a run holds up to {size(working)} while it trains)",
         f"time: {plan.speed.basis}" + ("; ~ is an estimate" if plan.speed.measured else ""),
-        f"parameters: vocabulary of {plan.vocabulary:,} pieces; "
-        f"tokens: source + target, full batches, padding counted",
+        f"parameters: vocabulary of {plan.vocabulary:,} pieces; tokens: source + target, full batches, padding counted",
     ]
     if plan.provisional:
         notes.append(
-            f"corpus {plan.corpus} is not on this machine: run ids are provisional, "
-            f"nothing can be finished yet"
+            f"corpus {plan.corpus} is not on this machine: run ids are provisional, nothing can be finished yet"
         )
     title = f"{plan.study} at scale {plan.scale}, baseline {plan.baseline}: {plan.title}"
     return "\n".join([title, "", *_aligned(lines), "", *notes])

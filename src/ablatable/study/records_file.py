@@ -50,6 +50,4 @@ def read_records(path: Path) -> dict[str, Record]:
 
 def _line(record: Record) -> str:
     content = RECORD.dump_python(record, mode="json")
-    return (
-        json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
-    )
+    return json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"

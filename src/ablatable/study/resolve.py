@@ -74,10 +74,7 @@ def scale_of(study: Study, scale: str | None) -> Scale:
 def row_layer(study: Study, row: Row) -> Layer:
     """What a row sets, each setting with its place in the study's file."""
     index = study.rows.index(row)
-    return {
-        path: Setting(value, study.origin.where("rows", index, "set", path))
-        for path, value in row.set.items()
-    }
+    return {path: Setting(value, study.origin.where("rows", index, "set", path)) for path, value in row.set.items()}
 
 
 def _experiments(

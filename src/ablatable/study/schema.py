@@ -4,13 +4,11 @@ A study names its baseline experiment once; each row says only what it changes, 
 the whole table onto other hardware without a row being edited.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass
@@ -60,7 +58,7 @@ class Column:
     """Shown value = measured value / divide_by (1e6 shows parameters in millions)."""
 
     @model_validator(mode="after")
-    def _one_source(self) -> Column:
+    def _one_source(self) -> Self:
         if (self.path is None) == (self.metric is None):
             raise ValueError("give a column either 'path' (a setting) or 'metric' (a measurement)")
         if self.path is not None and (self.better is not None or self.reported is not None):

@@ -33,9 +33,7 @@ class Checkpoints:
 
     def numbered(self) -> list[Path]:
         """The weights kept for averaging, oldest update first (by number, not by name or time)."""
-        found = [
-            (int(match[1]), path) for path in self.folder.glob("average-*.pt") if (match := _numbered(path))
-        ]
+        found = [(int(match[1]), path) for path in self.folder.glob("average-*.pt") if (match := _numbered(path))]
         return [path for _, path in sorted(found)]
 
     def keep_for_average(self, weights: Weights, update: int, last: int) -> None:
@@ -84,9 +82,7 @@ def load_weights(path: Path) -> Weights:
         InputError: missing or damaged file.
     """
     if not path.is_file():
-        raise InputError(
-            f"{path} is missing: the run has no such checkpoint; run it again or name another run"
-        )
+        raise InputError(f"{path} is missing: the run has no such checkpoint; run it again or name another run")
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, OSError, ValueError, UnpicklingError) as error:

@@ -43,9 +43,7 @@ def evaluate_split(
     }
 
 
-def _translations(
-    job: Job, dataset: Dataset, model: Transformer, split: Literal["valid", "test"]
-) -> list[str]:
+def _translations(job: Job, dataset: Dataset, model: Transformer, split: Literal["valid", "test"]) -> list[str]:
     experiment = job.experiment
     pairs = dataset.packed(split)
     chosen = range(min(len(pairs), experiment.evaluate.sentences or len(pairs)))

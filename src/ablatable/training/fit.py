@@ -55,9 +55,7 @@ class _FittedModule(TranslationModule):
         self.rank_weight = float(self.trainer.world_size * stream.passes)
         return DataLoader(stream, batch_size=None)
 
-    def transfer_batch_to_device(
-        self, batch: MicroBatch, device: torch.device, dataloader_idx: int
-    ) -> MicroBatch:
+    def transfer_batch_to_device(self, batch: MicroBatch, device: torch.device, dataloader_idx: int) -> MicroBatch:
         return replace(batch, batch=batch.batch.to(device))
 
 

@@ -62,8 +62,7 @@ class Keeper(pl.Callback):
         train = pl_module.experiment.train
         update = batch.update
         spent = update >= train.updates or (
-            train.max_target_tokens is not None
-            and pl_module.progress.target_tokens >= train.max_target_tokens
+            train.max_target_tokens is not None and pl_module.progress.target_tokens >= train.max_target_tokens
         )
         due_report, due_save, out_of_time = (
             self._look(trainer, pl_module) if update % _LOOK_EVERY == 0 else (False, False, False)
@@ -117,9 +116,7 @@ class Keeper(pl.Callback):
 
     def _validate(self, trainer: pl.Trainer, module: TranslationModule) -> None:
         with trainer.precision_plugin.forward_context():
-            total, tokens = nll_sums(
-                module.model, self._valid, module.device, trainer.global_rank, trainer.world_size
-            )
+            total, tokens = nll_sums(module.model, self._valid, module.device, trainer.global_rank, trainer.world_size)
         _, total, tokens = _over_ranks(trainer, 0.0, total, tokens)
         nll = round(total / tokens, 6)
         progress = module.progress

@@ -33,18 +33,12 @@ def load_run(folder: Path, cache: Path) -> LoadedRun:
         InputError: no such run, or one that has not finished.
     """
     if not (folder / "config.yaml").is_file():
-        raise InputError(
-            f"{folder} is not a run's folder; `ablatable status STUDY --format json` lists run ids"
-        )
+        raise InputError(f"{folder} is not a run's folder; `ablatable status STUDY --format json` lists run ids")
     experiment = from_dict(read(folder / "config.yaml").data, where=f"{folder}/config.yaml")
     weights = Checkpoints(folder / "checkpoints").evaluated
     if not weights.is_file():
-        raise InputError(
-            f"run {folder.name} has no evaluated weights yet; finish it with the command that began it"
-        )
+        raise InputError(f"run {folder.name} has no evaluated weights yet; finish it with the command that began it")
     data = prepare(experiment, cache)
-    model = build_model(
-        experiment.model, data.source_tokenizer.size, data.target_tokenizer.size, experiment.seed
-    )
+    model = build_model(experiment.model, data.source_tokenizer.size, data.target_tokenizer.size, experiment.seed)
     model.load_state_dict(load_weights(weights))
     return LoadedRun(experiment, model.eval(), data.source_tokenizer, data.target_tokenizer)

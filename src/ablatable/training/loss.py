@@ -66,9 +66,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             matrix = weight.to(compute)
             states = hidden.to(compute)
             rows = max(16, _CHUNK_ELEMENTS.get(hidden.device.type, 1 << 26) // weight.shape[0])
-            sums = torch.zeros(
-                3, dtype=torch.float32 if compute != torch.float64 else compute, device=hidden.device
-            )
+            sums = torch.zeros(3, dtype=torch.float32 if compute != torch.float64 else compute, device=hidden.device)
             grad_hidden = torch.empty_like(states) if wants_grad else None
             grad_weight = torch.zeros_like(weight) if wants_grad else None
             for start in range(0, states.shape[0], rows):

@@ -88,9 +88,7 @@ class WandbMirror(Mirror):
         events = read_events(self._events)
         for event in events[self._sent :]:
             kind = event["kind"]
-            values = {
-                f"{kind}/{name}": event[name] for name in _LOGGED.get(kind, ()) if event.get(name) is not None
-            }
+            values = {f"{kind}/{name}": event[name] for name in _LOGGED.get(kind, ()) if event.get(name) is not None}
             if values:
                 self._logger.experiment.log({"update": event["update"], **values})
         self._sent = len(events)
@@ -120,15 +118,11 @@ def check_tracking(wanted: str) -> None:
     if wanted != "online":
         return
     if importlib.util.find_spec("wandb") is None:
-        raise InputError(
-            "tracking.wandb=online needs the wandb package; pip install wandb, or set tracking.wandb=off"
-        )
+        raise InputError("tracking.wandb=online needs the wandb package; pip install wandb, or set tracking.wandb=off")
     import wandb
 
     if not wandb.api.api_key:
-        raise InputError(
-            "tracking.wandb=online needs a login; run `wandb login`, or set tracking.wandb=offline"
-        )
+        raise InputError("tracking.wandb=online needs a login; run `wandb login`, or set tracking.wandb=offline")
 
 
 def open_mirror(job: Job) -> Mirror:

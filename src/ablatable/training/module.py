@@ -75,13 +75,9 @@ class TranslationModule(pl.LightningModule):
             fused=True,
         )
 
-    def optimizer_step(
-        self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None
-    ) -> None:
+    def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
         """Set the rate of the update that is about to happen, then make it."""
-        rate = learning_rate(
-            self.trainer.global_step + 1, self.experiment.train, self.experiment.model.d_model
-        )
+        rate = learning_rate(self.trainer.global_step + 1, self.experiment.train, self.experiment.model.d_model)
         for group in optimizer.param_groups:
             group["lr"] = rate
         optimizer.step(closure=optimizer_closure)

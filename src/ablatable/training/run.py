@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 import resource
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from ablatable.config.dump import to_dict, to_yaml
@@ -64,8 +62,6 @@ def _execute(job: Job, store: Store) -> Record:
     started = utc_now()
     clock = time.monotonic()
     torch.set_num_threads(experiment.runtime.threads)
-    random.seed(experiment.seed)
-    np.random.seed(experiment.seed)
     dataset = prepare(experiment, job.cache)
     _check_lengths(experiment, dataset)
     _start(job)
@@ -109,9 +105,7 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
         cause = str(error)
         _finish(job, "failed", cause)
         progress = saved_progress(checkpoints) or Progress()
-        return _record(
-            job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock
-        )
+        return _record(job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock)
     model = evaluated_model(job.experiment, dataset, checkpoints)
     device = torch.device(device_kind(job.experiment))
     metrics: dict[str, Metric] = {}
@@ -125,9 +119,7 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
 
 def evaluated_model(experiment: Experiment, dataset: Dataset, checkpoints: Checkpoints) -> Transformer:
     """The model that is scored: last, best or averaged weights, also written to ``evaluated.pt``."""
-    model = build_model(
-        experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed
-    )
+    model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
     if not checkpoints.evaluated.is_file():
         save_weights(checkpoints.evaluated, _chosen_weights(experiment, checkpoints))
     model.load_state_dict(load_weights(checkpoints.evaluated))
@@ -160,9 +152,7 @@ def _record(
 ) -> Record:
     experiment = job.experiment
     kind = device_kind(experiment)
-    model = build_model(
-        experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed
-    )
+    model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
     bleu = next((metric.signature for name, metric in metrics.items() if name.endswith(".bleu")), None)
     return Record(
         id=job.id,

@@ -100,6 +100,4 @@ class UpdateStream(IterableDataset[MicroBatch]):
 def _silent(pairs: PackedPairs, batch: NDArray[np.int64]) -> Batch:
     """One sentence without a token to predict, for a device that a small batch leaves empty: ranks stay in step."""
     shown = collate(pairs, batch[:1])
-    return replace(
-        shown, target_output=torch.zeros_like(shown.target_output), source_tokens=0, target_tokens=0
-    )
+    return replace(shown, target_output=torch.zeros_like(shown.target_output), source_tokens=0, target_tokens=0)

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ablatable.data.batches import batch_order, shard, validation_batches
+from ablatable.data.batches import batch_order, validation_batches
 
 pairs_of_lengths = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=80)
 budgets = st.integers(41, 400)
@@ -42,17 +40,3 @@ def test_validation_covers_everything_in_a_fixed_order(pairs: list[tuple[int, in
         assert len(batch) * longest <= budget or len(batch) == 1
     again = validation_batches(source, target, budget)
     assert [batch.tolist() for batch in again] == [batch.tolist() for batch in batches]
-
-
-@given(st.lists(st.integers(1, 6), max_size=20), st.integers(1, 6))
-def test_shards_neither_lose_nor_share_and_are_equally_many(sizes: list[int], ranks: int) -> None:
-    bounds = np.cumsum([0, *sizes])
-    batches = [np.arange(start, end) for start, end in itertools.pairwise(bounds.tolist())]
-    shards = [shard(batches, rank, ranks) for rank in range(ranks)]
-    assert {len(own) for own in shards} == {-(-len(batches) // ranks)}
-    seen = [index for own in shards for batch in own for index in batch.tolist()]
-    assert sorted(seen) == list(range(sum(sizes)))
-    for group, parts in enumerate(zip(*shards, strict=True)):
-        accumulated = np.concatenate(batches[group * ranks : (group + 1) * ranks])
-        assert sorted(np.concatenate(parts).tolist()) == accumulated.tolist()
-        assert all(len(part) for part in parts) or len(accumulated) < ranks

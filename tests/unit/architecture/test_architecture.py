@@ -49,9 +49,7 @@ def modules(source: Path, part: str) -> Iterator[str]:
 
 
 def python(code: str, *, timeout: float = 60) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, check=False
-    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout, check=False)
 
 
 @pytest.fixture(scope="session")

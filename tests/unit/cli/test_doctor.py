@@ -50,9 +50,7 @@ def test_text_names_every_section_and_explains_its_marks(capsys: pytest.CaptureF
         ("", None),
     ],
 )
-def test_bf16_comes_from_the_processor_flags(
-    line: str, bf16: bool | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bf16_comes_from_the_processor_flags(line: str, bf16: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {"/proc/cpuinfo": f"processor\t: 0\n{line}\n", "/proc/meminfo": ""}
     monkeypatch.setattr(module, "_read", lambda path: texts[path])
     finding = findings("machine")["cpu_bf16"]
@@ -109,17 +107,13 @@ def test_a_machine_without_apt_cannot_fetch_lohelp_but_can_make_the_toy_corpus(
 
 
 @pytest.mark.parametrize("by", ["key", "netrc", "nothing"])
-def test_login_is_seen_where_the_client_looks(
-    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_login_is_seen_where_the_client_looks(by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_API_KEY", raising=False)
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     if by == "key":
         monkeypatch.setenv("WANDB_API_KEY", "made-up")
     if by == "netrc":
-        (tmp_path / "netrc").write_text(
-            "machine api.wandb.test login user password made-up\n", encoding="utf-8"
-        )
+        (tmp_path / "netrc").write_text("machine api.wandb.test login user password made-up\n", encoding="utf-8")
     finding = findings("tracking")["login"]
     assert finding.value is (by != "nothing")
     assert "made-up" not in str(finding)

@@ -96,9 +96,7 @@ def test_every_leaf_is_described() -> None:
     beam=st.integers(1, 8),
     pairs=st.none() | st.integers(1, 10**6),
 )
-def test_dump_and_load_round_trip(
-    heads: int, dropout: float, position: str, beam: int, pairs: int | None
-) -> None:
+def test_dump_and_load_round_trip(heads: int, dropout: float, position: str, beam: int, pairs: int | None) -> None:
     words = [
         f"model.heads={heads}",
         f"model.dropout={dropout!r}",

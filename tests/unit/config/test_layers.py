@@ -68,9 +68,7 @@ def test_a_later_layer_that_switches_off_drops_what_earlier_ones_said() -> None:
 
 def test_the_file_and_line_are_named(tmp_path: Path) -> None:
     path = write(tmp_path, "extends: base\nmodel:\n  heads: 8\n  dropuot: 0.1\n")
-    with pytest.raises(
-        InputError, match=r"mine\.yaml:4: unknown key 'model\.dropuot'; did you mean 'model\.dropout'"
-    ):
+    with pytest.raises(InputError, match=r"mine\.yaml:4: unknown key 'model\.dropuot'; did you mean 'model\.dropout'"):
         load_experiment(path)
     path = write(tmp_path, "extends: base\nmodel:\n  heads: eight\n")
     with pytest.raises(InputError, match=r"mine\.yaml:3: model\.heads=eight is not possible"):

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from torch.utils.data import DataLoader
 
-from ablatable.data.batches import batch_order, padding, shard, validation_batches
+from ablatable.data.batches import batch_order, padding, validation_batches
 from ablatable.errors import InputError
 
 Lengths = tuple[np.ndarray, np.ndarray]
@@ -63,9 +61,7 @@ def test_padding_stays_small(budget: int, most: float) -> None:
 def test_batches_are_full(budget: int) -> None:
     source, target = translation_lengths(30_000)
     batches = batch_order(source, target, budget, seed=1, epoch=0)
-    fullest_side = [
-        len(batch) * (1 + max(source[batch].max(), target[batch].max())) / budget for batch in batches
-    ]
+    fullest_side = [len(batch) * (1 + max(source[batch].max(), target[batch].max())) / budget for batch in batches]
     assert np.mean(fullest_side) > 0.95
 
 
@@ -103,48 +99,6 @@ def test_validation_keeps_a_sentence_longer_than_the_budget() -> None:
 def test_no_sentences_make_no_batches() -> None:
     assert batch_order([], [], 16, seed=1, epoch=0) == []
     assert validation_batches([], [], 16) == []
-    assert shard([], 1, 2) == []
-
-
-def test_trn_07_two_ranks_share_the_items_of_each_epoch() -> None:
-    source, target = [5, 6, 7, 8, 5, 6, 7, 8], [6, 5, 8, 7, 5, 6, 7, 8]
-    epochs: list[list[list[int]]] = []
-    for epoch in (0, 1):
-        batches = batch_order(source, target, 16, seed=1, epoch=epoch)
-        ranks = [np.concatenate(shard(batches, rank, 2)).tolist() for rank in (0, 1)]
-        assert sorted(ranks[0] + ranks[1]) == list(range(8))
-        assert not set(ranks[0]) & set(ranks[1])
-        epochs.append(ranks)
-    assert epochs[0] != epochs[1]
-    again = batch_order(source, target, 16, seed=1, epoch=1)
-    assert [np.concatenate(shard(again, rank, 2)).tolist() for rank in (0, 1)] == epochs[1]
-
-
-def test_shards_of_one_group_hold_what_one_process_accumulates() -> None:
-    batches = [
-        np.array([0, 1, 2]),
-        np.array([3]),
-        np.array([4, 5]),
-        np.array([6]),
-        np.array([7, 8, 9, 10, 11]),
-    ]
-    ranks = [shard(batches, rank, 2) for rank in (0, 1)]
-    assert [[batch.tolist() for batch in rank] for rank in ranks] == [
-        [[0, 1, 2], [4, 5], [7, 8, 9]],
-        [[3], [6], [10, 11]],
-    ]
-
-
-def test_a_rank_gets_an_empty_batch_only_for_want_of_sentences() -> None:
-    ranks = [shard([np.array([0, 1, 2])], rank, 4) for rank in range(4)]
-    assert [len(rank) for rank in ranks] == [1] * 4
-    assert sorted(len(rank[0]) for rank in ranks) == [0, 1, 1, 1]
-
-
-@pytest.mark.parametrize("rank", [-1, 2])
-def test_a_rank_outside_the_ranks_is_refused(rank: int) -> None:
-    with pytest.raises(ValueError, match=re.escape(f"rank {rank} is not in 0..1")):
-        shard([np.array([0])], rank, 2)
 
 
 class Epoch:

@@ -25,10 +25,7 @@ def test_comments_and_angle_brackets_in_attributes_are_not_text() -> None:
 
 
 def test_of_alternatives_a_reader_sees_the_default_one() -> None:
-    page = (
-        '<p id="a">Press <span class="switchinline"><span class="MAC">Command</span>'
-        "<span>Ctrl</span></span>+C.</p>"
-    )
+    page = '<p id="a">Press <span class="switchinline"><span class="MAC">Command</span><span>Ctrl</span></span>+C.</p>'
     assert paragraphs(page) == {"a": "Press Ctrl+C."}
 
 

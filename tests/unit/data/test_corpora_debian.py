@@ -73,9 +73,7 @@ def _package(folder: Path, name: str, language: str, version: str = "1:7.0-1") -
     root.chmod(0o755)
     (root / "DEBIAN").chmod(0o755)
     file = folder / f"{name}_{version.replace(':', '%3a')}_all.deb"
-    subprocess.run(
-        ["dpkg-deb", "--root-owner-group", "-b", str(root), str(file)], check=True, capture_output=True
-    )
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-b", str(root), str(file)], check=True, capture_output=True)
     shutil.rmtree(root)
 
 
@@ -121,9 +119,7 @@ def test_a_text_from_another_release_warns_with_its_versions(repository: Path, t
     said: list[str] = []
     corpus = get(Data(corpus="lohelp-en-de"), tmp_path / "cache", said.append)
     if corpus.card.expected_fingerprint is not None:
-        assert [
-            line for line in said if line.startswith("warning: ") and "libreoffice-help-de 1:7.0-1" in line
-        ]
+        assert [line for line in said if line.startswith("warning: ") and "libreoffice-help-de 1:7.0-1" in line]
 
 
 @needs_dpkg

@@ -118,9 +118,7 @@ def test_data_03_allowed_overlap_and_duplicates_are_counted(tmp_path: Path) -> N
 
 
 def test_an_empty_training_side_is_dropped_and_counted(tmp_path: Path) -> None:
-    corpus = get(
-        _data(tmp_path, source_train="a b\n \nc d\n", target_train="x\ny\nz\n"), tmp_path / "cache", _quiet
-    )
+    corpus = get(_data(tmp_path, source_train="a b\n \nc d\n", target_train="x\ny\nz\n"), tmp_path / "cache", _quiet)
     assert corpus.pairs("train") == [("a b", "x"), ("c d", "z")]
     assert ("dropped from training: empty side", 1) in corpus.card.steps
 

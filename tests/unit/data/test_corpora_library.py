@@ -68,9 +68,7 @@ def test_synthetic_text_is_the_same_everywhere(tmp_path: Path, task: str, finger
     assert CORPORA[f"synthetic-{task}"].fingerprint in (None, fingerprint)
 
 
-def test_another_text_than_the_tested_one_warns_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_text_than_the_tested_one_warns_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(CORPORA, "synthetic-copy", CorpusEntry("xx", "yy", "copied", "0123456789abcdef"))
     said: list[str] = []
     corpus = get(Data(corpus="synthetic-copy"), tmp_path, said.append)
@@ -185,9 +183,7 @@ print(get(Data(corpus="synthetic-reverse"), Path(sys.argv[1])).fingerprint)
 
 def test_two_processes_at_once_make_one_corpus(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _GETTER, str(tmp_path)]
-    running = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)
-    ]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     results = [process.communicate(timeout=120) for process in running]
     assert [process.returncode for process in running] == [0, 0, 0]
     assert len({out for out, _ in results}) == 1

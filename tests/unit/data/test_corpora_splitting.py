@@ -6,9 +6,7 @@ from ablatable.data.corpora.splitting import NearDuplicates, hold_out, trigrams
 
 
 def _pairs(count: int) -> list[tuple[str, str]]:
-    return [
-        (f"source s{n} word a{n} b{n} c{n} end", f"ziel z{n} wort d{n} e{n} f{n} ende") for n in range(count)
-    ]
+    return [(f"source s{n} word a{n} b{n} c{n} end", f"ziel z{n} wort d{n} e{n} f{n} ende") for n in range(count)]
 
 
 def test_trigrams_ignore_case_and_punctuation() -> None:
@@ -61,11 +59,7 @@ def test_training_holds_no_side_and_no_near_duplicate_of_a_held_out_pair() -> No
 
 
 def test_a_held_out_source_brings_one_translation_and_training_none_of_the_others() -> None:
-    pairs = [
-        pair
-        for source, target in _pairs(30)
-        for pair in ((source, target), (source, f"anders {target[::-1]}"))
-    ]
+    pairs = [pair for source, target in _pairs(30) for pair in ((source, target), (source, f"anders {target[::-1]}"))]
     splits = hold_out(pairs, valid=5, test=5)
     assert len({source for source, _ in splits.test}) == len(splits.test) == 5
     assert splits.dropped["other translation"] == 10

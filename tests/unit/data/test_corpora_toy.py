@@ -121,10 +121,7 @@ def test_lexicon_tables_are_complete_and_without_repeats() -> None:
 )
 def test_verbs_agree_with_their_subject(infinitive: str, forms: str) -> None:
     verb = _verb(infinitive)
-    found = [
-        german.finite(verb, person, plural, past=False)
-        for person, plural in ((1, False), (3, False), (3, True))
-    ]
+    found = [german.finite(verb, person, plural, past=False) for person, plural in ((1, False), (3, False), (3, True))]
     found += [german.finite(verb, 3, plural, past=True) for plural in (False, True)]
     assert found == forms.split(", ")
 
@@ -255,9 +252,7 @@ def _finite_forms() -> set[str]:
     for verb in [*VERBS, *MOTION, *POSITION, *PUT, *THAT, *TO, *WHETHER]:
         for past in (False, True):
             forms |= {
-                verb.prefix + german.finite(verb, person, plural, past)
-                for person in (1, 3)
-                for plural in (False, True)
+                verb.prefix + german.finite(verb, person, plural, past) for person in (1, 3) for plural in (False, True)
             }
     return forms
 
@@ -266,9 +261,7 @@ def test_subordinate_clauses_end_in_their_finite_verb() -> None:
     finite = _finite_forms()
     checked = 0
     for _, target in _sample():
-        match = re.search(
-            r", (?:weil|obwohl|wenn|während|bevor|sobald|bis|damit|dass|ob) ([^,]*)[.?]$", target
-        )
+        match = re.search(r", (?:weil|obwohl|wenn|während|bevor|sobald|bis|damit|dass|ob) ([^,]*)[.?]$", target)
         if match:
             assert match[1].split()[-1] in finite, target
             checked += 1

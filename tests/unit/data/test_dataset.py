@@ -25,9 +25,7 @@ PAIRS = 120
 
 def sentences(letters: str, count: int, seed: int) -> list[str]:
     draw = random.Random(seed)
-    return [
-        " ".join("".join(draw.choices(letters, k=3)) for _ in range(draw.randint(2, 6))) for _ in range(count)
-    ]
+    return [" ".join("".join(draw.choices(letters, k=3)) for _ in range(draw.randint(2, 6))) for _ in range(count)]
 
 
 @pytest.fixture
@@ -38,9 +36,7 @@ def experiment(tmp_path: Path) -> Experiment:
         extra = "" if split == "train" else "gh"
         for side, letters in (("source", "abcdef" + extra), ("target", "uvwxyz")):
             path = tmp_path / f"text.{split}.{side}"
-            path.write_text(
-                "".join(f"{line}\n" for line in sentences(letters, count, number)), encoding="utf-8"
-            )
+            path.write_text("".join(f"{line}\n" for line in sentences(letters, count, number)), encoding="utf-8")
             files[f"files_{side}_{split}"] = str(path)
     data = Data(corpus="files", files_languages="en-de", **files)  # pyright: ignore[reportArgumentType]
     return Experiment(data=data, tokenizer=Tokenizer(size=40))
@@ -52,22 +48,16 @@ def cache(tmp_path: Path) -> Path:
 
 
 def changed(experiment: Experiment, section: str, **values: object) -> Experiment:
-    return dataclasses.replace(
-        experiment, **{section: dataclasses.replace(getattr(experiment, section), **values)}
-    )
+    return dataclasses.replace(experiment, **{section: dataclasses.replace(getattr(experiment, section), **values)})
 
 
 def test_a_batch_decodes_to_its_text(experiment: Experiment, cache: Path) -> None:
     dataset = prepare(experiment, cache)
     sources, targets = (dataset.corpus.lines("train", side) for side in ("source", "target"))
     assert (len(dataset.train), len(dataset.valid), len(dataset.test)) == (PAIRS, 7, 5)
-    (indices, *_) = batch_order(
-        dataset.train.source_lengths, dataset.train.target_lengths, 200, seed=1, epoch=0
-    )
+    (indices, *_) = batch_order(dataset.train.source_lengths, dataset.train.target_lengths, 200, seed=1, epoch=0)
     batch = collate(dataset.train, indices)
-    for index, source, target in zip(
-        indices, batch.source.tolist(), batch.target_output.tolist(), strict=True
-    ):
+    for index, source, target in zip(indices, batch.source.tolist(), batch.target_output.tolist(), strict=True):
         assert dataset.source_tokenizer.decode(source) == sources[index]
         assert dataset.target_tokenizer.decode(target) == targets[index]
 
@@ -91,9 +81,7 @@ def test_a_shared_vocabulary_is_one_tokenizer_of_both_sides(experiment: Experime
 
 def test_separate_vocabularies_know_their_own_side(experiment: Experiment, cache: Path) -> None:
     model = Model(tying="decoder")
-    dataset = prepare(
-        changed(dataclasses.replace(experiment, model=model), "tokenizer", sharing="separate"), cache
-    )
+    dataset = prepare(changed(dataclasses.replace(experiment, model=model), "tokenizer", sharing="separate"), cache)
     assert 1 not in dataset.source_tokenizer.encode("abc")
     assert 1 not in dataset.target_tokenizer.encode("xyz")
     assert 1 in dataset.source_tokenizer.encode("xyz")
@@ -131,10 +119,7 @@ def test_more_pairs_than_there_are_is_refused(experiment: Experiment, cache: Pat
 def test_long_training_pairs_are_dropped_and_held_out_ones_kept(experiment: Experiment, cache: Path) -> None:
     everything = prepare(experiment, cache)
     short = prepare(changed(experiment, "data", max_length=8), cache)
-    longest = [
-        max(pair)
-        for pair in zip(everything.train.source_lengths, everything.train.target_lengths, strict=True)
-    ]
+    longest = [max(pair) for pair in zip(everything.train.source_lengths, everything.train.target_lengths, strict=True)]
     assert short.train.stats.dropped == sum(length > 8 for length in longest) > 0
     assert len(short.train) == PAIRS - short.train.stats.dropped
     assert (len(short.valid), len(short.test)) == (7, 5)
@@ -247,8 +232,7 @@ def test_a_killed_builder_leaves_nothing_that_looks_finished(tmp_path: Path) -> 
 def test_two_processes_build_once(tmp_path: Path) -> None:
     folder, started = tmp_path / "packed" / "key", tmp_path / "started"
     processes = [
-        multiprocessing.get_context("fork").Process(target=_build_slowly, args=(folder, started, 0.3))
-        for _ in "ab"
+        multiprocessing.get_context("fork").Process(target=_build_slowly, args=(folder, started, 0.3)) for _ in "ab"
     ]
     for process in processes:
         process.start()

@@ -26,9 +26,7 @@ def test_the_first_lines_are_taken(tmp_path: Path) -> None:
     assert list(read_lines(text, 9)) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
-    ("left", "right"), [("a\nb\nc\n", "a\nb\n"), ("a\nb\n", "a\nb\nc\nd\n"), ("", "a\n")]
-)
+@pytest.mark.parametrize(("left", "right"), [("a\nb\nc\n", "a\nb\n"), ("a\nb\n", "a\nb\nc\nd\n"), ("", "a\n")])
 def test_data_02_unequal_line_counts_are_named(tmp_path: Path, left: str, right: str) -> None:
     source, target = written(tmp_path / "text.en", left), written(tmp_path / "text.de", right)
     counts = rf"text\.en has {left.count(chr(10))} lines and .*text\.de has {right.count(chr(10))};"

@@ -30,9 +30,7 @@ class Numbers:
         return " ".join(map(str, ids))
 
 
-def packed(
-    folder: Path, pairs: list[tuple[str, str]], max_length: int | None = None, size: int = 100
-) -> PackedPairs:
+def packed(folder: Path, pairs: list[tuple[str, str]], max_length: int | None = None, size: int = 100) -> PackedPairs:
     pack(pairs, Numbers(size), Numbers(size), folder, "train", max_length)
     return open_packed(folder, "train")
 
@@ -136,7 +134,5 @@ def test_an_empty_batch_has_no_rows(tmp_path: Path) -> None:
 def test_a_batch_moves_to_a_device(tmp_path: Path) -> None:
     batch = collate(packed(tmp_path, PAIRS), [0])
     moved = batch.to("meta")
-    assert {moved.source.device.type, moved.target_input.device.type, moved.target_output.device.type} == {
-        "meta"
-    }
+    assert {moved.source.device.type, moved.target_input.device.type, moved.target_output.device.type} == {"meta"}
     assert moved.target_tokens == batch.target_tokens

@@ -22,9 +22,7 @@ def made_up_lines(count: int = 400, seed: int = 3) -> list[str]:
     return [" ".join(draw.choices(words, k=6)) for _ in range(count)]
 
 
-def trained(
-    kind: str, lines: list[str], size: int, normalisation: str = "identity"
-) -> SentencePieceTokenizer:
+def trained(kind: str, lines: list[str], size: int, normalisation: str = "identity") -> SentencePieceTokenizer:
     model = KINDS[kind].train(lines, size, normalisation)
     tokenizer = KINDS[kind].load(model, normalisation)
     assert isinstance(tokenizer, SentencePieceTokenizer)

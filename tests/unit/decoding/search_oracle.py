@@ -34,9 +34,7 @@ class TableState:
 
     def reorder(self, parents: Tensor) -> None:
         assert parents.shape == (len(self.history), len(self.history[0]))
-        self.history = [
-            [beam[k] for k in row] for beam, row in zip(self.history, parents.tolist(), strict=True)
-        ]
+        self.history = [[beam[k] for k in row] for beam, row in zip(self.history, parents.tolist(), strict=True)]
 
     def select(self, sentences: Tensor) -> None:
         self.history = [self.history[i] for i in sentences.tolist()]

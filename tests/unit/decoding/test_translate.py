@@ -53,9 +53,7 @@ def test_results_come_back_in_the_order_given(budget):
     sources = [[A + i, *rng.integers(A, 9, size=rng.integers(0, 12))] for i in range(30)]
     decode = Decoding(beam=3, extra_tokens=2)
     calls: list[tuple[int, int]] = []
-    found = translate(
-        TableModel(table), sources, decode, lambda *call: calls.append(call), batch_tokens=budget
-    )
+    found = translate(TableModel(table), sources, decode, lambda *call: calls.append(call), batch_tokens=budget)
     for source, hypothesis in zip(sources, found, strict=True):
         ids, score, finished = slow_beam(table, source[0], len(source) + 2, 3, LengthPenalty(0.6))
         assert (hypothesis.ids, hypothesis.finished) == (ids, finished)
@@ -67,9 +65,7 @@ def test_results_come_back_in_the_order_given(budget):
 def test_packed_ids_are_taken_as_they_are():
     table = random_table(1, 9)
     lists = translate(TableModel(table), [[A, B], [B]], Decoding(beam=2))
-    arrays = translate(
-        TableModel(table), [np.array([A, B], np.uint16), np.array([B], np.int32)], Decoding(beam=2)
-    )
+    arrays = translate(TableModel(table), [np.array([A, B], np.uint16), np.array([B], np.int32)], Decoding(beam=2))
     assert lists == arrays
 
 

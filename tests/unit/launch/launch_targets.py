@@ -107,9 +107,7 @@ def make_record(job: Job, status: str = "completed", cause: str | None = None) -
     hardware = Hardware("cpu", 2, 1, [])
     now = f"{time.time_ns()}"
     command = " ".join(sys.argv)
-    stamp = Stamp(
-        None, None, "0", {}, "3", "linux", hardware, 1, 1, "c", "f", "t", None, True, command, now, now
-    )
+    stamp = Stamp(None, None, "0", {}, "3", "linux", hardware, 1, 1, "c", "f", "t", None, True, command, now, now)
     return Record(
         id=job.id,
         labels=job.labels,

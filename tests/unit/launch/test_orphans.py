@@ -101,9 +101,7 @@ def test_after_kill_9_the_next_runner_finishes_and_repeats_nothing(runs: Path) -
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stops_the_runs_and_sets_the_exit_code(
-    runs: Path, number: signal.Signals, code: int
-) -> None:
+def test_a_signal_stops_the_runs_and_sets_the_exit_code(runs: Path, number: signal.Signals, code: int) -> None:
     runner = start(runs, 1, "plain", "sleep-300", "sleep-301")
     assert until(lambda: running(runs, "sleep-300"))
     children = family(runner)

@@ -18,9 +18,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from launch_targets import make_queued
 
 
-def training(
-    view: RunView, first: int, last: int, seconds_each: float = 0.5, tokens_each: int = 1000
-) -> None:
+def training(view: RunView, first: int, last: int, seconds_each: float = 0.5, tokens_each: int = 1000) -> None:
     for update in range(first, last + 1):
         view.apply(
             {
@@ -132,9 +130,7 @@ def test_plain_lines_for_pipes(queued: Queued) -> None:
         "1 run to do, 1 at a time",
         "0 of 1 done, 1 running: base, seed 1: 3/9, loss 2.500",
     ]
-    assert (
-        "base, seed 1: crashed after 75 s: killed by SIGKILL, perhaps out of memory (see " in out.getvalue()
-    )
+    assert "base, seed 1: crashed after 75 s: killed by SIGKILL, perhaps out of memory (see " in out.getvalue()
     assert "\x1b" not in out.getvalue()
 
 

@@ -46,9 +46,7 @@ class Diary(Silent):
         self._now -= not ended.skipped
 
 
-def launch(
-    queued: Sequence[Queued], slots: int = 2, progress: Silent | None = None, retry: bool = False
-) -> Outcome:
+def launch(queued: Sequence[Queued], slots: int = 2, progress: Silent | None = None, retry: bool = False) -> Outcome:
     return run_jobs(
         queued,
         [Slot(index) for index in range(slots)],

@@ -67,9 +67,7 @@ def test_cuda_slots_divide_the_devices(monkeypatch: pytest.MonkeyPatch, tmp_path
         ("MIG-2222", "2"),
     ]
     assert plan_slots([Runtime(devices=2)])[1].environment()["CUDA_VISIBLE_DEVICES"] == "MIG-2222,2"
-    assert [slot.devices for slot in plan_slots([Runtime(devices=3)], 2)] == [
-        ("0", "MIG-1111", "MIG-2222")
-    ] * 2
+    assert [slot.devices for slot in plan_slots([Runtime(devices=3)], 2)] == [("0", "MIG-1111", "MIG-2222")] * 2
 
 
 def test_only_visible_devices_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -128,7 +126,5 @@ def test_counting_never_imports_torch() -> None:
         "plan_slots([Runtime()]); print('torch' in sys.modules)"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    out = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
-    )
+    out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert out.stdout == "False\n"

@@ -81,13 +81,9 @@ class TestInitialValues:
     def test_arch_02_first_loss_is_near_that_of_guessing(self, tying: str) -> None:
         """With std 0.02 it is ln V; tied with std d^-0.5 up to 9.7: the input leaks to its own logit."""
         vocabulary = 1000
-        model = build_model(
-            Model(layers=2, d_model=512, d_ff=512, tying=tying), vocabulary, vocabulary, 1
-        ).eval()
+        model = build_model(Model(layers=2, d_model=512, d_ff=512, tying=tying), vocabulary, vocabulary, 1).eval()
         generator = torch.Generator().manual_seed(0)
-        source, target, answer = (
-            torch.randint(4, vocabulary, (8, 16), generator=generator) for _ in range(3)
-        )
+        source, target, answer = (torch.randint(4, vocabulary, (8, 16), generator=generator) for _ in range(3))
 
         def nll() -> float:
             with torch.no_grad():
@@ -199,9 +195,7 @@ class TestLaws:
         expected = model(source, target)
         got = model.to(dtype)(source, target)
         assert got.dtype == dtype
-        torch.testing.assert_close(
-            got.float(), expected, atol=0.1 if dtype == torch.bfloat16 else 1e-5, rtol=0
-        )
+        torch.testing.assert_close(got.float(), expected, atol=0.1 if dtype == torch.bfloat16 else 1e-5, rtol=0)
 
     def test_bfloat16_autocast_trains(self) -> None:
         model = build_model(SMALL, 20, 20, 1).train()

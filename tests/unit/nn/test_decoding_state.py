@@ -19,9 +19,7 @@ def _model(**changes: object) -> Transformer:
     model = build_model(replace(SMALL, **changes), 20, 20, seed=1).eval()
     with torch.no_grad():
         for i, parameter in enumerate(model.parameters()):
-            parameter.add_(
-                torch.randn(parameter.shape, generator=torch.Generator().manual_seed(i)), alpha=0.1
-            )
+            parameter.add_(torch.randn(parameter.shape, generator=torch.Generator().manual_seed(i)), alpha=0.1)
     return model
 
 

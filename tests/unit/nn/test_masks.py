@@ -14,9 +14,7 @@ KERNELS = ("matmul", "sdpa")
 
 
 def _small(**changes):
-    return build_model(
-        Model(**{"layers": 2, "d_model": 16, "d_ff": 24, "heads": 2} | changes), 20, 20, seed=1
-    ).eval()
+    return build_model(Model(**{"layers": 2, "d_model": 16, "d_ff": 24, "heads": 2} | changes), 20, 20, seed=1).eval()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -95,9 +93,7 @@ def test_mask_06_only_id_zero_is_padding_on_either_side() -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
 def test_mask_09_no_precision_overflows(dtype: torch.dtype) -> None:
-    q, k, v = (
-        torch.randn(2, 4, 2, 4, generator=torch.Generator().manual_seed(i)).to(dtype) for i in range(3)
-    )
+    q, k, v = (torch.randn(2, 4, 2, 4, generator=torch.Generator().manual_seed(i)).to(dtype) for i in range(3))
     keep = torch.tensor([[True, True, True, False], [False, True, False, False]])
     context = ScaledDotProduct("matmul")(50 * q, 50 * k, v, causal(keep))
     assert torch.isfinite(context).all()
@@ -110,9 +106,7 @@ def test_mask_10_examples_of_a_batch_do_not_mix() -> None:
     target = torch.tensor([[2, 4], [2, 5], [2, 6]])
     together = model(source, target)
     for i in range(3):
-        torch.testing.assert_close(
-            together[i], model(source[i : i + 1], target[i : i + 1])[0], atol=1e-6, rtol=0
-        )
+        torch.testing.assert_close(together[i], model(source[i : i + 1], target[i : i + 1])[0], atol=1e-6, rtol=0)
     order = torch.tensor([2, 0, 1])
     torch.testing.assert_close(model(source[order], target[order]), together[order], atol=1e-6, rtol=0)
 

@@ -61,9 +61,7 @@ def test_changes_of_the_code_have_a_digest_and_other_changes_none(package: Path)
     assert with_new_file not in (None, changed)
 
 
-def test_without_git_there_is_no_commit(
-    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_git_there_is_no_commit(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outside = package.parents[1] / "venv" / "site"
     outside.mkdir(parents=True)
     (outside / "__init__.py").write_text("")

@@ -32,9 +32,7 @@ def _hold(root: str, id: str) -> None:
 @pytest.fixture
 def holder(tmp_path: Path) -> Iterator[BaseProcess]:
     """Another process that holds the lock of run ``x``."""
-    process = multiprocessing.get_context("spawn").Process(
-        target=_hold, args=(str(tmp_path), "x"), daemon=True
-    )
+    process = multiprocessing.get_context("spawn").Process(target=_hold, args=(str(tmp_path), "x"), daemon=True)
     process.start()
     store = Store(tmp_path)
     deadline = time.monotonic() + 30
@@ -116,9 +114,7 @@ def test_a_corrupted_record_names_the_file_and_the_remedy(tmp_path: Path, damage
     store.folder("x").mkdir()
     (store.folder("x") / "record.json").write_bytes(damage)
     for call in (store.records, lambda: store.read("x"), lambda: store.status("x")):
-        with pytest.raises(
-            InputError, match=r"x/record\.json is not a readable record .*move .* away or delete"
-        ):
+        with pytest.raises(InputError, match=r"x/record\.json is not a readable record .*move .* away or delete"):
             call()
 
 
@@ -169,9 +165,7 @@ def test_a_write_the_kernel_cuts_short_leaves_the_old_file(tmp_path: Path) -> No
     )
     path = tmp_path / "record.json"
     write_atomic(path, "old")
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["record.json"]

@@ -73,9 +73,7 @@ class Bench:
             settings = {"model.heads": 2 ** len(self.rows)}
         made = Row(name, set=settings, **row)
         base = Experiment()
-        changed = replace(
-            base.model, **{key.removeprefix("model."): value for key, value in settings.items()}
-        )
+        changed = replace(base.model, **{key.removeprefix("model."): value for key, value in settings.items()})
         experiments = tuple(replace(base, model=changed, seed=seed) for seed in range(1, self.seeds + 1))
         ids = tuple(f"{len(self.rows):08x}{seed:08x}" for seed in range(1, self.seeds + 1))
         self.rows.append(made)

@@ -5,9 +5,7 @@ import pytest
 from ablatable.report.rounding import MINUS, fixed, setting, signed
 
 
-@pytest.mark.parametrize(
-    ("value", "text"), [(27.25, "27.2"), (27.35, "27.4"), (26.0, "26.0"), (-0.04, "0.0")]
-)
+@pytest.mark.parametrize(("value", "text"), [(27.25, "27.2"), (27.35, "27.4"), (26.0, "26.0"), (-0.04, "0.0")])
 def test_swp_14_one_rounding_rule(value: float, text: str) -> None:
     """SWP-14: to one decimal 27.25 is 27.2 and 27.35 is 27.4 (Python's format)."""
     assert fixed(value, 1) == text

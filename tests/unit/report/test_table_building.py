@@ -121,9 +121,7 @@ def test_differences_are_paired_and_their_sign_is_compared_with_the_papers(bench
     bench.row("close", {1: 19.0, 2: 20.1, 3: 20.9}, reported={"bleu": 25.5})
     bench.row("unreported", {1: 19.0, 2: 20.1, 3: 20.9})
     table = bench.table()
-    verdicts = {
-        row.name: cell.agreement.text if (cell := row.cells[BLEU]).agreement else "" for row in table.rows
-    }
+    verdicts = {row.name: cell.agreement.text if (cell := row.cells[BLEU]).agreement else "" for row in table.rows}
     assert verdicts == {
         "base": "",
         "worse": "same",
@@ -146,14 +144,10 @@ def test_perplexity_is_never_ranked_across_tokenizers(bench: Bench) -> None:
     assert [row.cells[0].best for row in table.rows] == [False, False]
     assert table.rows[1].cells[0].difference is None
     assert [row.cells[1].best for row in table.rows] == [False, True]
-    assert any(
-        note.startswith("PPL (dev): these rows do not share corpus and tokenizer") for note in table.footnotes
-    )
+    assert any(note.startswith("PPL (dev): these rows do not share corpus and tokenizer") for note in table.footnotes)
 
 
-@pytest.mark.parametrize(
-    "stamp", [{"bleu_signature": "tok:intl"}, {"corpus_fingerprint": "dddddddddddddddd"}]
-)
+@pytest.mark.parametrize("stamp", [{"bleu_signature": "tok:intl"}, {"corpus_fingerprint": "dddddddddddddddd"}])
 def test_bleu_is_never_ranked_across_signatures_or_corpora(bench: Bench, stamp: dict[str, str]) -> None:
     bench.row("base", {1: 20.0})
     bench.row("other", {1: 21.0}, stamp=stamp)

@@ -67,9 +67,7 @@ def _train(seeds: int = 1, curve: int = 0, rows: slice = slice(None)) -> int:
 
 
 def _table(*arguments: str) -> str:
-    result = CliRunner().invoke(
-        app, ["table", "table3", "--scale", "cpu", *arguments], catch_exceptions=False
-    )
+    result = CliRunner().invoke(app, ["table", "table3", "--scale", "cpu", *arguments], catch_exceptions=False)
     assert result.exit_code == 0
     return result.stdout
 
@@ -158,9 +156,7 @@ def test_a_table_of_a_thousand_records_takes_about_a_second_and_no_torch(reposit
         "assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()\n"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=repository, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=repository, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr
     assert "50 planned a row" in done.stdout

@@ -33,9 +33,7 @@ def test_bleu_02_empty_hypotheses_count():
     assert chrf(["", "", ""], REFERENCES).value == 0.0
 
 
-@pytest.mark.parametrize(
-    "measure", [bleu, chrf, lambda h, r: bleu_paper(h, r, "en"), lambda h, r: score(h, r, "en")]
-)
+@pytest.mark.parametrize("measure", [bleu, chrf, lambda h, r: bleu_paper(h, r, "en"), lambda h, r: score(h, r, "en")])
 @pytest.mark.parametrize(("hypotheses", "references"), [(3, 2), (2, 3)])
 def test_bleu_03_unequal_counts_are_refused_and_named(measure, hypotheses, references):
     with pytest.raises(InputError, match=f"{hypotheses} hypotheses for {references} references"):
@@ -63,9 +61,7 @@ def test_bleu_05_short_corpora_and_identity():
 
 def test_bleu_06_escapes_cost_points_and_the_paper_protocol_adds_none():
     assert bleu(["I can't see the dog."], ["I can't see the dog."]).value == pytest.approx(100.0)
-    assert bleu(["I can &apos;t see the dog ."], ["I can't see the dog."]).value == pytest.approx(
-        27.776, abs=1e-3
-    )
+    assert bleu(["I can &apos;t see the dog ."], ["I can't see the dog."]).value == pytest.approx(27.776, abs=1e-3)
     assert "&" not in moses_tokenizer("en").tokenize('I can\'t see "it" [x] | <b>').replace("& ", "")
     spaced = bleu(["Das ist gut , nicht wahr ?"], ["Das ist gut, nicht wahr?"])
     assert spaced.value == pytest.approx(100.0)

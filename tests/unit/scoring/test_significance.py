@@ -37,8 +37,7 @@ def damaged(lines: list[str], rate: float, seed: int) -> list[str]:
     """Replace so many of the words by others."""
     rng = np.random.default_rng(seed)
     return [
-        " ".join(str(rng.choice(WORDS)) if rng.random() < rate else word for word in line.split())
-        for line in lines
+        " ".join(str(rng.choice(WORDS)) if rng.random() < rate else word for word in line.split()) for line in lines
     ]
 
 
@@ -53,9 +52,7 @@ def systems(references) -> tuple[list[str], list[str]]:
     return damaged(references, 0.3, 1), damaged(references, 0.2, 2)
 
 
-lines = st.lists(
-    st.tuples(*[st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)] * 2), min_size=1, max_size=6
-)
+lines = st.lists(st.tuples(*[st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)] * 2), min_size=1, max_size=6)
 
 
 @given(lines)

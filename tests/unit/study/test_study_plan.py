@@ -30,7 +30,8 @@ def plan_json(invoke: Invoke) -> Plan:
 
 def test_a_plan_without_corpus_or_runs(tiny: Path, plan_json: Plan) -> None:
     plan = plan_json("tiny", "--scale", "cpu", "--seeds", "2")
-    assert plan["provisional"]
+    assert not plan["provisional"], "the corpus of this scale is pinned in the catalogue"
+    assert plan_json("tiny", "--scale", "paper")["provisional"]
     assert [row["changes"] for row in plan["rows"]] == [{}, {"model.heads": 1}, {"model.layers": 1}]
     totals = plan["totals"]
     assert totals["all"]["runs"] == totals["to_do"]["runs"] == totals["distinct_runs"] == 6
@@ -51,7 +52,7 @@ def test_the_text_says_what_changes_and_what_the_time_is_based_on(tiny: Path, in
     assert "heads=1" in text
     assert "layers=1" in text
     assert "stated, not measured: 1 CPU thread" in text
-    assert "run ids are provisional" in text
+    assert "run ids are provisional" in invoke("plan", "tiny", "--scale", "paper")
     assert max(len(line) for line in text.splitlines()) < 200
 
 

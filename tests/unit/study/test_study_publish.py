@@ -129,9 +129,7 @@ def test_a_damaged_published_record_names_its_line(finished: Store, tmp_path: Pa
 
 
 def test_records_keep_every_bit_and_odd_text(rows: list[RowRuns], make_record: Any, tmp_path: Path) -> None:
-    odd = make_record(
-        rows[0].experiments[0], "text", status="failed", cause="line\u2028one\nzwei “ß”", flops=1 / 3
-    )
+    odd = make_record(rows[0].experiments[0], "text", status="failed", cause="line\u2028one\nzwei “ß”", flops=1 / 3)
     path = tmp_path / "records.jsonl"
     write_records(path, [odd])
     assert path.read_bytes().count(b"\n") == 1

@@ -95,9 +95,7 @@ def test_spelling_out_what_the_baseline_derives_changes_nothing(tiny: Path) -> N
 
 def test_a_row_equal_to_another_row_is_refused(tiny: Path) -> None:
     edit(tiny, "{model.layers: 2}", "{model.heads: 1, model.layers: 6}")
-    with pytest.raises(
-        InputError, match=r"tiny.yaml:16: rows 'h=1' \(.*tiny.yaml:13\) and 'N=2' are the same run"
-    ):
+    with pytest.raises(InputError, match=r"tiny.yaml:16: rows 'h=1' \(.*tiny.yaml:13\) and 'N=2' are the same run"):
         resolve(load_study("tiny"), "cpu", 1, fingerprint)
 
 
@@ -109,9 +107,7 @@ def test_rows_that_a_scale_makes_equal_are_refused_there_only(tiny: Path) -> Non
     edit(tiny, "{model.heads: 1}", "{model.dropout: 0.0}")
     edit(tiny, "{model.layers: 2}", "{model.d_k: 32, model.d_v: 32}")
     assert len(resolve(load_study("tiny"), "paper", 1, fingerprint)) == 3
-    message = (
-        r"tiny.yaml:16: rows 'base' and 'N=2' are the same run at scale many-heads; choose another scale"
-    )
+    message = r"tiny.yaml:16: rows 'base' and 'N=2' are the same run at scale many-heads; choose another scale"
     with pytest.raises(InputError, match=message):
         resolve(load_study("tiny"), "many-heads", 1, fingerprint)
 

@@ -81,8 +81,7 @@ def test_rows_groups_and_published_values_are_the_papers() -> None:
     rows = load_study("table3").rows
     assert len(rows) == 20
     assert {
-        row.name: (row.group, row.reported["ppl"], row.reported["bleu"], row.reported.get("params"))
-        for row in rows
+        row.name: (row.group, row.reported["ppl"], row.reported["bleu"], row.reported.get("params")) for row in rows
     } == PUBLISHED
     assert [row.name for row in rows] == list(PUBLISHED)
 
@@ -140,9 +139,7 @@ def test_plan_gives_the_exact_parameter_counts(
 def test_the_first_public_code_matches_ten_of_the_eleven_printed_counts() -> None:
     printed = {name: params for name, (_, _, _, params) in PUBLISHED.items() if params is not None}
     assert len(printed) == 11
-    assert [name for name, params in printed.items() if round(PARAMETERS_T2T[name] / 1e6) != params] == [
-        "big"
-    ]
+    assert [name for name, params in printed.items() if round(PARAMETERS_T2T[name] / 1e6) != params] == ["big"]
 
 
 def test_the_base_rows_flops_are_those_of_matrix_products(plan_json: Plan) -> None:

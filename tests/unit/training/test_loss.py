@@ -16,9 +16,7 @@ LOGITS = [2.0, 1.0, 0.5, -1.0]
 def by_logits(logits: list[float], target: int, smoothing: float) -> tuple[float, float]:
     """Drive the loss with given logits: an identity output matrix."""
     hidden = torch.tensor([logits], dtype=torch.float64)
-    sums = token_losses(
-        hidden, torch.eye(len(logits), dtype=torch.float64), torch.tensor([target]), smoothing
-    )
+    sums = token_losses(hidden, torch.eye(len(logits), dtype=torch.float64), torch.tensor([target]), smoothing)
     return float(sums.smoothed), float(sums.nll)
 
 

@@ -22,9 +22,7 @@ from ablatable.training.schedule import learning_rate
         (16_000, 512, 16_000, 1.0, 3.493856e-4),
     ],
 )
-def test_opt_01_opt_02_trn_03_values(
-    update: int, d_model: int, warmup: int, factor: float, expected: float
-) -> None:
+def test_opt_01_opt_02_trn_03_values(update: int, d_model: int, warmup: int, factor: float, expected: float) -> None:
     train = Training(warmup=warmup, learning_rate_factor=factor)
     assert learning_rate(update, train, d_model) == pytest.approx(expected, rel=1e-6)
 

@@ -53,13 +53,9 @@ def test_ranks_and_passes_share_every_update_without_overlap_or_loss(
 ) -> None:
     """TRN-07: the union over ranks is what one process sees, and every rank counts the same tokens."""
     alone = take(stream(pairs), 30)
-    shared = [
-        take(stream(pairs, ranks=ranks, rank=rank, micro_batches=micro_batches), 30) for rank in range(ranks)
-    ]
+    shared = [take(stream(pairs, ranks=ranks, rank=rank, micro_batches=micro_batches), 30) for rank in range(ranks)]
     for update in range(30):
-        mine = [
-            item for items in shared for item in items[update * micro_batches : (update + 1) * micro_batches]
-        ]
+        mine = [item for items in shared for item in items[update * micro_batches : (update + 1) * micro_batches]]
         assert sentences(mine) == sentences([alone[update]])
         assert {item.update_tokens for item in mine} == {alone[update].batch.target_tokens}
         assert sum(item.batch.target_tokens for item in mine) == alone[update].batch.target_tokens

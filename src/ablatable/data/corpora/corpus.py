@@ -180,9 +180,7 @@ def write(draft: Draft, folder: Path, name: str, languages: tuple[str, str], exp
         overlap=overlaps(draft.splits),
         notes=draft.notes,
     )
-    (folder / "card.json").write_text(
-        json.dumps(card.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
-    )
+    (folder / "card.json").write_text(json.dumps(card.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def read_card(folder: Path) -> Card | None:
@@ -216,7 +214,5 @@ def open_corpus(folder: Path) -> Corpus | None:
         for side, size in zip(("source", "target"), facts.bytes, strict=True):
             path = corpus.path(split, side)
             if not path.is_file() or path.stat().st_size != size:
-                raise InputError(
-                    f"{path}: missing or damaged; delete the folder {folder} and run the command again"
-                )
+                raise InputError(f"{path}: missing or damaged; delete the folder {folder} and run the command again")
     return corpus

@@ -16,10 +16,7 @@ from pathlib import Path
 from ablatable.data.corpora.storage import Say, disk_full, locked
 from ablatable.errors import InputError
 
-_OTHERS = (
-    "use data.corpus=toy-en-de (made on the spot, works anywhere) or "
-    "data.corpus=files (your own text) instead"
-)
+_OTHERS = "use data.corpus=toy-en-de (made on the spot, works anywhere) or data.corpus=files (your own text) instead"
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?P<hash>\S*)$")
 
 
@@ -40,8 +37,7 @@ def _require_tools() -> None:
     missing = [tool for tool in ("apt-get", "dpkg-deb") if shutil.which(tool) is None]
     if missing:
         raise InputError(
-            "this corpus comes from Debian packages, and this machine has no "
-            f"{' and no '.join(missing)}; {_OTHERS}"
+            f"this corpus comes from Debian packages, and this machine has no {' and no '.join(missing)}; {_OTHERS}"
         )
 
 

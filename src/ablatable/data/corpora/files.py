@@ -23,8 +23,7 @@ def languages(data: Data) -> tuple[str, str]:
     match = _LANGUAGES.match(data.files_languages or "")
     if match is None or match[1] == match[2]:
         raise InputError(
-            f"data.files_languages: '{data.files_languages}' is not two different language codes; "
-            "write it like en-de"
+            f"data.files_languages: '{data.files_languages}' is not two different language codes; write it like en-de"
         )
     return match[1], match[2]
 
@@ -39,9 +38,7 @@ def _paths(data: Data, split: str) -> tuple[Path, Path] | None:
             raise InputError(f"data.{key} is not set; data.corpus=files needs the path of a text file there")
         if not Path(value).is_file():
             problem = "is not a file" if Path(value).exists() else "does not exist"
-            raise InputError(
-                f"data.{key}: {value} {problem}; give the path of a text file with one sentence a line"
-            )
+            raise InputError(f"data.{key}: {value} {problem}; give the path of a text file with one sentence a line")
     return Path(values[0] or ""), Path(values[1] or "")
 
 
@@ -55,9 +52,7 @@ def key(data: Data) -> str:
     for split in SPLITS:
         for path in _paths(data, split) or ():
             status = path.stat()
-            digest.update(
-                f"\x00{split}\x00{path.resolve()}\x00{status.st_size}\x00{status.st_mtime_ns}".encode()
-            )
+            digest.update(f"\x00{split}\x00{path.resolve()}\x00{status.st_size}\x00{status.st_mtime_ns}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -87,24 +82,19 @@ def read_split(source: Path, target: Path, split: str) -> tuple[list[Pair], int]
     left, right = _decoded(source), _decoded(target)
     if len(left) != len(right):
         raise InputError(
-            f"{source} has {len(left)} lines and {target} has {len(right)}; "
-            "the two sides must be aligned line by line"
+            f"{source} has {len(left)} lines and {target} has {len(right)}; the two sides must be aligned line by line"
         )
     pairs = [(a, b) for a, b in zip(left, right, strict=True) if a.strip() and b.strip()]
     empty = len(left) - len(pairs)
     if empty and split != "train":
-        number = next(
-            n for n, sides in enumerate(zip(left, right, strict=True), 1) if not all(map(str.strip, sides))
-        )
+        number = next(n for n, sides in enumerate(zip(left, right, strict=True), 1) if not all(map(str.strip, sides)))
         path = source if not left[number - 1].strip() else target
         raise InputError(
             f"{path}: line {number} is empty ({empty} such pairs); "
             "held-out sentences must not be empty, remove the pair from both files"
         )
     if not pairs:
-        raise InputError(
-            f"{source}: no sentence pairs with text on both sides; the {split} split needs at least one"
-        )
+        raise InputError(f"{source}: no sentence pairs with text on both sides; the {split} split needs at least one")
     return pairs, empty
 
 

@@ -10,7 +10,7 @@ from ablatable.config.data import Data
 from ablatable.data.corpora import files, lohelp, synthetic
 from ablatable.data.corpora.corpus import Corpus, Draft, open_corpus, read_card, write
 from ablatable.data.corpora.storage import Say, build_folder, disk_errors, locked, to_stderr
-from ablatable.data.corpora.toy import corpus as toy
+from ablatable.data.corpora.toy import RECIPE as TOY_RECIPE
 from ablatable.errors import InputError
 
 Builder = Callable[[Path, Say], Draft]
@@ -25,13 +25,20 @@ def _builder(data: Data, entry: CorpusEntry) -> tuple[int, Builder]:
     if name.startswith("synthetic-"):
         return synthetic.RECIPE, lambda cache, say: synthetic.build(name.removeprefix("synthetic-"))
     if name == "toy-en-de":
-        return toy.RECIPE, lambda cache, say: toy.build()
+        return TOY_RECIPE, lambda cache, say: _toy()
     if name == "files":
         return files.RECIPE, lambda cache, say: files.build(data)
     raise InputError(
         f"data.corpus={name} needs the hub loader, which this version does not ship; download the text "
         "yourself and use data.corpus=files with data.files_source_train, data.files_target_train, ..."
     )
+
+
+def _toy() -> Draft:
+    # The grammar is large: naming a corpus, as `plan` and `table` do, must not load it.
+    from ablatable.data.corpora.toy.corpus import build
+
+    return build()
 
 
 def _folder(data: Data, cache: Path, recipe: int) -> Path:
@@ -89,9 +96,7 @@ def _make(data: Data, entry: CorpusEntry, builder: Builder, cache: Path, final: 
     build_folder(final, fill)
     corpus = open_corpus(final)
     if corpus is None:
-        raise InputError(
-            f"{final}: the corpus vanished right after it was made; is something else cleaning the cache?"
-        )
+        raise InputError(f"{final}: the corpus vanished right after it was made; is something else cleaning the cache?")
     counts = ", ".join(f"{split} {facts.pairs:,}" for split, facts in corpus.card.splits.items())
     say(f"corpus {data.corpus}: {counts} pairs, fingerprint {corpus.fingerprint}")
     for note in corpus.card.notes:

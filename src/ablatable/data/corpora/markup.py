@@ -29,9 +29,7 @@ _BLOCKS = frozenset({"p", "h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 def _attributes(text: str) -> dict[str, str]:
-    return {
-        name.lower(): html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(text)
-    }
+    return {name.lower(): html.unescape(double or single) for name, double, single in _ATTRIBUTE.findall(text)}
 
 
 class _Frame:

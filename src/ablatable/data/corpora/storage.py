@@ -46,8 +46,7 @@ def disk_errors(folder: Path) -> Generator[None]:
 def disk_full(folder: Path) -> InputError:
     """Return the error that says the disk under ``folder`` is full."""
     return InputError(
-        f"no space left on the disk of {folder}; "
-        "free some, or set ABLATABLE_CACHE to a folder on another disk"
+        f"no space left on the disk of {folder}; free some, or set ABLATABLE_CACHE to a folder on another disk"
     )
 
 

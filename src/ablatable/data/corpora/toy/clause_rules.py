@@ -92,13 +92,9 @@ class ClauseRules(NounRules):
     def _has_relative(self, phrase: Phrase | None) -> bool:
         return isinstance(phrase, NounPhrase) and phrase.relative is not None
 
-    def _fill(
-        self, verb: Verb, subject: Phrase, tense: str, negated: bool, time: float, deep: bool
-    ) -> Clause:
+    def _fill(self, verb: Verb, subject: Phrase, tense: str, negated: bool, time: float, deep: bool) -> Clause:
         loud = not negated
-        dative = (
-            self.object(verb.dative, subject, loud, deep and not verb.accusative) if verb.dative else None
-        )
+        dative = self.object(verb.dative, subject, loud, deep and not verb.accusative) if verb.dative else None
         accusative = self.object(verb.accusative, subject, loud, deep) if verb.accusative else None
         prepositional = self.about(verb, subject, loud)
         manner = self._manner(verb)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ablatable.data.corpora.corpus import Draft
 from ablatable.data.corpora.splitting import hold_out
+from ablatable.data.corpora.toy import RECIPE
 from ablatable.data.corpora.toy.grammar import Grammar
 
-RECIPE = 1
 DRAWN = 54_000
 HELD_OUT = 1000
 

@@ -50,13 +50,9 @@ class Grammar(ClauseRules):
         while what.determiner.genitive or what.determiner.singular not in (None, "a"):
             what = self.phrase(frozenset({"person", "animal", "plant", "building", "furniture"}))
         place, past = self.place(), self.draw.chance(0.4)
-        be = {(False, False): "is", (False, True): "are", (True, False): "was", (True, True): "were"}[
-            past, what.plural
-        ]
+        be = {(False, False): "is", (False, True): "are", (True, False): "was", (True, True): "were"}[past, what.plural]
         english = f"there {be} {what.english(True)} {place.english()}"
-        return tidy(english, "."), tidy(
-            f"es {'gab' if past else 'gibt'} {what.german('acc')} {place.german()}", "."
-        )
+        return tidy(english, "."), tidy(f"es {'gab' if past else 'gibt'} {what.german('acc')} {place.german()}", ".")
 
     def question(self) -> Sentence:
         """A yes-or-no question, one for a reason, time or place, or one for a person."""
@@ -73,15 +69,9 @@ class Grammar(ClauseRules):
             return tidy(clause.english(), "?"), tidy(clause.german(), "?")
         if kind == "whether":
             return tidy(clause.english_question(), "?"), tidy(clause.german_inverted(), "?")
-        words = (
-            ["why", "when"]
-            if clause.place or clause.prepositional or clause.complement
-            else list(WHERE_BEFORE)
-        )
+        words = ["why", "when"] if clause.place or clause.prepositional or clause.complement else list(WHERE_BEFORE)
         word = "why" if clause.negated or clause.complement else self.draw.one(words)
-        return tidy(clause.english_question(word), "?"), tidy(
-            f"{WHERE_BEFORE[word]} {clause.german_inverted()}", "?"
-        )
+        return tidy(clause.english_question(word), "?"), tidy(f"{WHERE_BEFORE[word]} {clause.german_inverted()}", "?")
 
     def command(self) -> Sentence:
         """A polite command."""
@@ -104,9 +94,7 @@ class Grammar(ClauseRules):
         """A main clause with an adverbial clause before or after it."""
         english_word, german_word, tenses = self.draw.one(self._CONJUNCTIONS)
         tense = self.draw.one(tenses)
-        main_tense = {"past": "past", "perfect": "present"}.get(tense) or self.draw.one(
-            ("present", "future", "must")
-        )
+        main_tense = {"past": "past", "perfect": "present"}.get(tense) or self.draw.one(("present", "future", "must"))
         if english_word == "so that":
             main_tense = "present"
         main, side = self.clause(main_tense), self.clause(tense)
@@ -114,9 +102,7 @@ class Grammar(ClauseRules):
             main, side = self.clause(main_tense), self.clause(tense)
         english_side, german_side = f"{english_word} {side.english()}", f"{german_word} {side.german_final()}"
         if english_word != "so that" and self.draw.chance(0.35):
-            return tidy(f"{english_side}, {main.english()}", "."), tidy(
-                f"{german_side}, {main.german_inverted()}", "."
-            )
+            return tidy(f"{english_side}, {main.english()}", "."), tidy(f"{german_side}, {main.german_inverted()}", ".")
         return tidy(f"{main.english()} {english_side}", "."), tidy(f"{main.german()}, {german_side}", ".")
 
     def reported(self) -> Sentence:
@@ -147,9 +133,7 @@ class Grammar(ClauseRules):
     def purpose(self) -> Sentence:
         """Somebody does something in order to do something else."""
         subject = self.subject(PERSON)
-        outer = self.action(
-            subject=subject, tense=self.draw.one(("present", "past", "perfect", "must")), time=0.1
-        )
+        outer = self.action(subject=subject, tense=self.draw.one(("present", "past", "perfect", "must")), time=0.1)
         inner = self.action(subject=subject, tense="present", time=0.0, infinitive=True)
         english = f"{outer.english()} in order to {inner.english_infinitive()}"
         return tidy(english, "."), tidy(f"{outer.german()}, um {inner.german_infinitive()}", ".")

@@ -151,9 +151,7 @@ class NounRules:
         """Return an object: for persons also a pronoun (not the subject's own) or a name."""
         if "person" in classes and self.draw.chance(0.3):
             pronoun = self.draw.one(PRONOUNS)
-            own = isinstance(subject, Pronoun) and (
-                subject is pronoun or subject.person == pronoun.person == 1
-            )
+            own = isinstance(subject, Pronoun) and (subject is pronoun or subject.person == pronoun.person == 1)
             return self.name() if own else pronoun
         if "person" in classes and self.draw.chance(0.15):
             return self.name()

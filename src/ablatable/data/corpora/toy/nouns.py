@@ -199,9 +199,7 @@ def _simple() -> list[Noun]:
     for english, german, classes in _rows(_SIMPLE):
         singular, plural = (word.strip() for word in english.split(","))
         nominative, gender, genitive, german_plural = (word.strip() for word in german.split(","))
-        nouns.append(
-            Noun(singular, plural, nominative, gender, genitive, german_plural, frozenset(classes.split()))
-        )
+        nouns.append(Noun(singular, plural, nominative, gender, genitive, german_plural, frozenset(classes.split())))
     return nouns
 
 

@@ -210,9 +210,7 @@ def _objects(text: str) -> dict[str, frozenset[str]]:
 def _verb(row: str) -> Verb:
     english, german, subjects, objects = (cell.strip() for cell in row.split("|"))
     base, past, participle = (word.strip() for word in english.split(","))
-    infinitive, present, german_past, german_participle, auxiliary = (
-        word.strip() for word in german.split(",")
-    )
+    infinitive, present, german_past, german_participle, auxiliary = (word.strip() for word in german.split(","))
     prefix, _, stem = infinitive.rpartition("/")
     takes = _objects(objects)
     prepositional = next((key for key in takes if "+" in key), "")

@@ -123,8 +123,7 @@ _NUMBERS = {
     "nine": "neun", "ten": "zehn", "twelve": "zwölf", "twenty": "zwanzig",
 }  # fmt: skip
 NUMBERS = [
-    Determiner(None, english, german, "fixed", "strong", quantifier=True)
-    for english, german in _NUMBERS.items()
+    Determiner(None, english, german, "fixed", "strong", quantifier=True) for english, german in _NUMBERS.items()
 ]
 
 NAMES = {
@@ -181,9 +180,7 @@ seldom | selten | present past
 
 def _adverbs(table: str, before_verb: bool) -> list[Adverb]:
     rows = [[cell.strip() for cell in row.split("|")] for row in table.strip().splitlines()]
-    return [
-        Adverb(english, german, frozenset(tenses.split()), before_verb) for english, german, tenses in rows
-    ]
+    return [Adverb(english, german, frozenset(tenses.split()), before_verb) for english, german, tenses in rows]
 
 
 TIMES = _adverbs(_ADVERBS, before_verb=False)
