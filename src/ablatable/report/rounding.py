@@ -11,10 +11,13 @@ RULE = (
     "to the even digit (27.25 is shown as 27.2 and 27.35 as 27.4 to one decimal)."
 )
 
+_HUGE = 1e7
+"""A diverged model's perplexity has hundreds of digits, and none of them says anything."""
+
 
 def fixed(value: float, digits: int) -> str:
-    """``digits`` decimals, a real minus sign, never a minus before a zero."""
-    text = f"{value:.{digits}f}"
+    """``digits`` decimals, a real minus sign, never a minus before a zero; 2.35e+30 where there is no use for digits."""
+    text = f"{value:.{digits}f}" if abs(value) < _HUGE else f"{value:.2e}"
     if text.startswith("-"):
         text = text[1:] if float(text) == 0.0 else MINUS + text[1:]
     return text

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from ablatable.report.rounding import MINUS, fixed, setting, signed
@@ -34,3 +36,8 @@ def test_signs(value: float, text: str) -> None:
 )
 def test_settings(value: object, text: str) -> None:
     assert setting(value) == text
+
+
+def test_a_diverged_perplexity_does_not_fill_the_page() -> None:
+    assert fixed(math.exp(700), 2) == "1.01e+304"
+    assert fixed(9_999_999.5, 1) == "9999999.5"
