@@ -21,9 +21,9 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Labels, Record
 from ablatable.record.store import Store
 from ablatable.training import keeper
-from ablatable.training.checkpoint import load_weights
+from ablatable.training.checkpoint import load_weights, save_weights
 from ablatable.training.load import load_run
-from ablatable.training.run import execute
+from ablatable.training.run import execute, prepare_data
 
 TINY = [
     "data.corpus=synthetic-copy",
@@ -266,3 +266,55 @@ def test_a_store_that_is_held_refuses_a_second_process(run: Run, tmp_path: Path)
     (folder / "record.json").unlink()
     with Store(folder.parent).lock(record.id), pytest.raises(RunFailed, match="another process"):
         run()
+
+
+def test_a_run_made_anew_is_not_scored_with_the_weights_of_the_old_one(run: Run) -> None:
+    first, folder = run("train.updates=4")
+    (folder / "record.json").unlink()
+    evaluated = folder / "checkpoints" / "evaluated.pt"
+    save_weights(evaluated, {name: torch.zeros_like(tensor) for name, tensor in load_weights(evaluated).items()})
+    again, _ = run("train.updates=4")
+    assert numbers(again) == numbers(first)
+
+
+def stop_after_saving(self: keeper.Keeper, trainer: Any) -> None:
+    """Takes the place of Keeper._save."""
+    SAVE(self, trainer)
+    raise Stopped
+
+
+SAVE = keeper.Keeper._save
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_loss_that_is_not_finite_is_a_failed_run_with_its_cause(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ranks: int
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(keeper.Keeper, "_save", stop_after_saving)
+        with pytest.raises(Stopped):
+            run()
+    (last,) = tmp_path.glob("runs/*/checkpoints/last.ckpt")
+    state = torch.load(last, weights_only=False)
+    state["state_dict"] = {name: tensor * math.nan for name, tensor in state["state_dict"].items()}
+    torch.save(state, last)
+    record, folder = run(f"runtime.devices={ranks}")
+    assert record.status == "failed"
+    assert record.cause is not None
+    assert "the training loss was not finite at or before update 16" in record.cause
+    assert read_events(folder / "events.jsonl")[-1]["cause"] == record.cause
+
+
+def test_learned_positions_just_long_enough_are_enough(cache: Path) -> None:
+    words = [*TINY, "data.max_length=8", "model.position=learned"]
+    dataset = prepare(load_experiment("base", [*TINY, "data.max_length=8"]), cache)
+    longest = max(dataset.max_source_length, dataset.max_target_length)
+    prepare_data([load_experiment("base", [*words, f"model.position_max={longest}"])], cache)
+    with pytest.raises(InputError, match=f"longest sentence of synthetic-copy, {longest} pieces"):
+        prepare_data([load_experiment("base", [*words, f"model.position_max={longest - 1}"])], cache)
+
+
+def test_a_batch_smaller_than_a_sentence_is_refused_before_anything_starts(cache: Path) -> None:
+    words = [word for word in TINY if not word.startswith("train.batch_tokens")]
+    with pytest.raises(InputError, match=r"train\.batch_tokens=8 is less than the longest sentence"):
+        prepare_data([load_experiment("base", [*words, "train.batch_tokens=8"])], cache)

@@ -72,6 +72,8 @@ def _print_text(chosen: list[Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from ablatable.config.layers import said
+
     for title, kind in (
         ("Design choices", "design choice"),
         ("Settings", "setting"),
@@ -87,14 +89,10 @@ def _print_text(chosen: list[Any]) -> None:
             needs = f" (needs {row['needs']})" if row["needs"] else ""
             shown.add_row(
                 row["path"],
-                _plain(row["default"]),
-                ", ".join(_plain(value) for value in row["values"]),
+                said(row["default"]),
+                ", ".join(said(value) for value in row["values"]),
                 row["section"] or "",
                 ", ".join(row["changes"]),
                 row["description"] + needs,
             )
         Console().print(shown)
-
-
-def _plain(value: Any) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

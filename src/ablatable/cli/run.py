@@ -80,7 +80,7 @@ def _summary(made: StudyRun) -> str:
     lines = [f"{made.expected.study.name} at scale {made.expected.scale}: {said}"]
     causes = _causes(made)
     for run in made.states:
-        if run.state in ("failed", "interrupted") and made.outcome.interrupted_by is None:
+        if (run.id in causes or run.state in ("failed", "interrupted")) and made.outcome.interrupted_by is None:
             lines.append(f"  {run.row}, seed {run.seed}: {run.state}: {causes.get(run.id, run.cause)}")
     if made.outcome.interrupted_by is not None:
         lines.append("stopped; the same command goes on where the runs are")

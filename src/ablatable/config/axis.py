@@ -40,9 +40,12 @@ class Needs:
     above: float | None = None
 
     def met(self, value: Any) -> bool:
-        """Tell whether ``value`` of the other field makes this field active."""
+        """Tell whether ``value`` of the other field makes this field active.
+
+        A value that is no number passes a bound here: what is wrong with it is said where it is checked.
+        """
         if self.above is not None:
-            return value is not None and value > self.above
+            return value > self.above if isinstance(value, int | float) else value is not None
         return value in self.one_of
 
     def __str__(self) -> str:

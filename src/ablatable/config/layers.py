@@ -112,7 +112,7 @@ def _drop_inactive(composed: Layer, rank: Mapping[str, int]) -> Layer:
             selected = _value(composed, known.needs.path)
             raise InputError(
                 f"{setting.where}: {path} does nothing, it needs {known.needs} and {known.needs.path} is "
-                f"{_said(selected)}; remove it or change {known.needs.path}"
+                f"{said(selected)}; remove it or change {known.needs.path}"
             )
     return kept
 
@@ -121,7 +121,8 @@ def _value(composed: Mapping[str, Setting], path: str) -> Any:
     return composed[path].value if path in composed else leaves()[path].default
 
 
-def _said(value: Any) -> str:
+def said(value: Any) -> str:
+    """A setting's value as it is written in YAML."""
     return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -163,7 +164,7 @@ def _first_fault(error: ValidationError, prefix: str, layer: Layer) -> str:
     path = f"{prefix}{fault['loc'][0]}" if fault["loc"] else ""
     if path in layer:
         setting = layer[path]
-        return f"{setting.where}: {path}={_said(setting.value)} is not possible: {_reason(fault)}"
+        return f"{setting.where}: {path}={said(setting.value)} is not possible: {_reason(fault)}"
     message = str(fault["msg"]).removeprefix("Value error, ")
     named = re.findall(r"[a-z]+\.[a-z_0-9]+", message)
     places = sorted({layer[name].where for name in named if name in layer})

@@ -46,9 +46,13 @@ def load_scale(name: str) -> Scale:
     document = read(path)
     for key in document.data:
         if key not in _KEYS:
-            raise InputError(f"{document.where(key)}: unknown key '{key}' in a scale{nearest(key, _KEYS)}")
+            raise InputError(f"{document.where(str(key))}: unknown key '{key}' in a scale{nearest(str(key), _KEYS)}")
+    given: object = document.data.get("shrink") or {}
+    if not isinstance(given, dict):
+        raise InputError(f"{document.where('shrink')}: shrink takes `factor: fraction` lines, such as width: 1/4")
     shrink: dict[str, Fraction] = {}
-    for factor, value in cast(dict[str, Any], document.data.get("shrink") or {}).items():
+    for factor, value in cast(dict[Any, Any], given).items():
+        factor = str(factor)
         where = document.where("shrink", factor)
         if factor not in factors():
             raise InputError(

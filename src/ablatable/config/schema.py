@@ -46,4 +46,19 @@ class Experiment:
                 f"train.max_target_tokens={self.train.max_target_tokens} is less than one batch, "
                 f"train.batch_tokens={self.train.batch_tokens}"
             )
+        self._check_averaging()
+        if self.data.corpus == "files" and "test" in self.evaluate.splits and self.data.files_source_test is None:
+            raise ValueError(
+                "evaluate.splits names test and there is no test text; set data.files_source_test and "
+                "data.files_target_test, or leave test out"
+            )
         return self
+
+    def _check_averaging(self) -> None:
+        train = self.train
+        made = -(-train.updates // train.average_every)  # one at every interval, and one at the end
+        if train.average_last > 1 and made < train.average_last:
+            raise ValueError(
+                f"train.average_last={train.average_last} is more than the {made} checkpoints that "
+                f"train.updates={train.updates} with train.average_every={train.average_every} make; lower one of them"
+            )

@@ -94,6 +94,7 @@ class Training:
         int,
         Field(ge=1, le=1000, description="Checkpoints averaged for evaluation; 1 means the last one alone."),
         Axis("averaging", "6.1", changes(Effect.DECODE), values=(1, 5, 20)),
+        Needs("evaluate.checkpoint", one_of=("last",)),
     ] = 1
     average_every: Annotated[
         int,

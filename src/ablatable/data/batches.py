@@ -58,12 +58,7 @@ def batch_order(
         InputError: a sentence is longer than the budget.
     """
     source, target = _costs(source_lengths), _costs(target_lengths)
-    longest = max(int(source.max(initial=0)), int(target.max(initial=0)))
-    if longest > budget:
-        raise InputError(
-            f"train.batch_tokens={budget} is less than the longest sentence with its end mark, "
-            f"{longest} tokens; raise train.batch_tokens or lower data.max_length"
-        )
+    check_budget(max(int(source.max(initial=0)), int(target.max(initial=0))), budget)
     if not len(source):
         return []
     random = np.random.default_rng([seed, epoch])
@@ -72,6 +67,19 @@ def batch_order(
     order = _walk(source, target, budget, shuffled, backwards=bool(backwards), leaning=leaning)
     batches = _pack(order, source[order], target[order], budget)
     return [batches[index] for index in random.permutation(len(batches))]
+
+
+def check_budget(longest: int, budget: int) -> None:
+    """Refuse a budget that the longest sentence, its end mark counted, does not fit in.
+
+    Raises:
+        InputError: it does not.
+    """
+    if longest > budget:
+        raise InputError(
+            f"train.batch_tokens={budget} is less than the longest sentence with its end mark, "
+            f"{longest} tokens; raise train.batch_tokens or lower data.max_length"
+        )
 
 
 def validation_batches(source_lengths: ArrayLike, target_lengths: ArrayLike, budget: int) -> list[Indices]:

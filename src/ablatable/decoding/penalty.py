@@ -27,10 +27,3 @@ class LengthPenalty:
     def unfinished(self, step: int) -> float:
         """Return lp of a hypothesis of ``step`` tokens, none of them the end token."""
         return self.of_length(step)
-
-    def greatest(self, first: int, last: int) -> float:
-        """Greatest lp among hypotheses that end at any step from ``first`` to ``last``.
-
-        lp rises with the length for alpha > 0 and falls for alpha < 0, so an end of the range has it.
-        """
-        return max(self.finished(first), self.finished(last))

@@ -10,6 +10,7 @@ import signal
 
 from ablatable.launch.orphans import die_with
 from ablatable.launch.server import RUNNER_VARIABLE
+from ablatable.record.stamp import note_code
 
 _runner = os.environ.pop(RUNNER_VARIABLE, None)
 
@@ -21,3 +22,4 @@ if _runner is not None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     die_with(int(_runner))
+    note_code()

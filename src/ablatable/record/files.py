@@ -8,20 +8,26 @@ import os
 from collections.abc import Generator
 from pathlib import Path
 
-from ablatable.errors import RunFailed
+from ablatable.errors import InputError, RunFailed
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR}
 
 
 @contextlib.contextmanager
 def disk_errors(path: Path) -> Generator[None, None, None]:
-    """Turn a full disk into RunFailed with one sentence; other errors pass through."""
+    """Turn a full disk into RunFailed, a place that can't be written into InputError; other errors pass through."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
             raise RunFailed(
                 f"the disk is full: {path} could not be written; free some space and run the command again"
+            ) from error
+        if error.errno in _REFUSED:
+            raise InputError(
+                f"cannot write {path} ({os.strerror(error.errno or 0).lower()}); make it writable, or run in "
+                "another folder"
             ) from error
         raise
 

@@ -78,6 +78,15 @@ def collect(
     )
 
 
+def note_code() -> None:
+    """Note the code as it is on disk now; stamps made in this process and its forks name it.
+
+    To be called before the code is imported: a file edited during a run of hours did not make its numbers.
+    """
+    code_digest()
+    git_state(_PACKAGE_FOLDER)
+
+
 @functools.cache
 def code_digest(package: Path = _PACKAGE_FOLDER) -> str:
     """16 hex of a hash over names and content of the training code; a note, not part of the identity."""

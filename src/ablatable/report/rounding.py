@@ -16,7 +16,7 @@ _HUGE = 1e7
 
 
 def fixed(value: float, digits: int) -> str:
-    """``digits`` decimals, a real minus sign, never a minus before a zero; 2.35e+30 where there is no use for digits."""
+    """``digits`` decimals, a real minus sign, never one before a zero; 2.35e+30 where digits are of no use."""
     text = f"{value:.{digits}f}" if abs(value) < _HUGE else f"{value:.2e}"
     if text.startswith("-"):
         text = text[1:] if float(text) == 0.0 else MINUS + text[1:]

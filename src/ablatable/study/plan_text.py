@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
+from ablatable.config.layers import said
 from ablatable.study.plan import Plan, PlannedRow
 from ablatable.study.status import STATES
 
@@ -35,12 +35,12 @@ def to_text(plan: Plan) -> str:
 
 
 def _cells(row: PlannedRow) -> list[str]:
-    said = ", ".join(f"{_short(path)}={_said(value)}" for path, value in row.changes.items())
+    changed = ", ".join(f"{_short(path)}={said(value)}" for path, value in row.changes.items())
     cost = row.cost
     return [
         f"({row.group})" if row.group else "",
         row.row,
-        said,
+        changed,
         f"{cost.parameters:,}",
         _power(cost.flops),
         _power(cost.source_tokens + cost.target_tokens),
@@ -52,10 +52,6 @@ def _cells(row: PlannedRow) -> list[str]:
 
 def _short(path: str) -> str:
     return path.rsplit(".", 1)[-1]
-
-
-def _said(value: Any) -> str:
-    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _standing(row: PlannedRow) -> str:

@@ -6,6 +6,7 @@ and ``evaluated.pt`` hold weights only. Every file appears whole or not at all.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +18,7 @@ import torch
 from torch import Tensor
 
 from ablatable.errors import InputError
-from ablatable.record.files import disk_errors
+from ablatable.record.files import disk_errors, sync_folder, write_atomic
 
 Weights = dict[str, Tensor]
 
@@ -33,14 +34,23 @@ class Checkpoints:
 
     def numbered(self) -> list[Path]:
         """The weights kept for averaging, oldest update first (by number, not by name or time)."""
-        found = [(int(match[1]), path) for path in self.folder.glob("average-*.pt") if (match := _numbered(path))]
-        return [path for _, path in sorted(found)]
+        found = [path for path in self.folder.glob("average-*.pt") if re.fullmatch(r"average-\d+\.pt", path.name)]
+        return sorted(found, key=_update_of)
 
     def keep_for_average(self, weights: Weights, update: int, last: int) -> None:
         """Write the weights of this update and drop those older than the last so many."""
         save_weights(self.folder / f"average-{update}.pt", weights)
         for path in self.numbered()[:-last]:
             path.unlink()
+
+    def rewind(self, update: int) -> None:
+        """Drop what an earlier attempt wrote after the update that is gone on from; 0: from nothing.
+
+        Its last weights would be averaged, and those it evaluated taken for this attempt's.
+        """
+        late = [path for path in self.numbered() if _update_of(path) > update]
+        for path in [*late, self.evaluated, *([self.best] if update == 0 else [])]:
+            path.unlink(missing_ok=True)
 
     def clean(self, keep_state: bool) -> None:
         """Retention of a finished run: the training state and the averaged parts go unless asked for."""
@@ -50,14 +60,20 @@ class Checkpoints:
             path.unlink(missing_ok=True)
 
 
-def _numbered(path: Path) -> re.Match[str] | None:
-    return re.fullmatch(r"average-(\d+)\.pt", path.name)
+def _update_of(path: Path) -> int:
+    return int(path.stem.removeprefix("average-"))
 
 
 def save_weights(path: Path, weights: Mapping[str, Tensor]) -> None:
-    """Write weights in float32 on the CPU."""
+    """Write weights in float32 on the CPU.
+
+    Raises:
+        RunFailed: the disk is full.
+    """
     plain = {name: tensor.detach().to("cpu", torch.float32).clone() for name, tensor in weights.items()}
-    atomically(path, lambda partial: torch.save(plain, partial))
+    packed = io.BytesIO()  # torch's own writer answers a full disk with a RuntimeError that names no disk
+    torch.save(plain, packed)
+    write_atomic(path, packed.getvalue())
 
 
 def atomically(path: Path, write: Callable[[Path], Any]) -> None:
@@ -73,6 +89,7 @@ def atomically(path: Path, write: Callable[[Path], Any]) -> None:
         with partial.open("rb") as file:
             os.fsync(file.fileno())
         partial.replace(path)
+        sync_folder(path.parent)
 
 
 def load_weights(path: Path) -> Weights:

@@ -11,16 +11,17 @@ from typing import Literal
 import pytorch_lightning as pl
 import torch
 from pytorch_lightning.strategies import DDPStrategy, Strategy
+from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.utils.data import DataLoader
 
 from ablatable.config.schema import Experiment
 from ablatable.data.dataset import Dataset
-from ablatable.errors import InputError
+from ablatable.errors import InputError, RunFailed
 from ablatable.nn.build import build_model
 from ablatable.record.job import Job
 from ablatable.training.checkpoint import Checkpoints
 from ablatable.training.keeper import Keeper
-from ablatable.training.module import TranslationModule
+from ablatable.training.module import Diverged, TranslationModule
 from ablatable.training.progress import Progress
 from ablatable.training.stream import MicroBatch, UpdateStream
 
@@ -82,6 +83,7 @@ def fit(job: Job, dataset: Dataset) -> Progress:
 
     Raises:
         Diverged: the loss stopped being finite.
+        RunFailed: the disk is full.
     """
     _quiet()
     checkpoints = Checkpoints(job.folder / "checkpoints")
@@ -94,11 +96,24 @@ def fit(job: Job, dataset: Dataset) -> Progress:
         module.progress = progress
     keeper = Keeper(job.folder / "events.jsonl", checkpoints, dataset.valid)
     trainer = _trainer(job, keeper)
-    trainer.fit(module, ckpt_path=str(checkpoints.last) if progress is not None else None, weights_only=False)
+    try:
+        trainer.fit(module, ckpt_path=str(checkpoints.last) if progress is not None else None, weights_only=False)
+    except ProcessRaisedException as error:
+        raise told_by_rank(error.msg) or error from None
     finished = saved_progress(checkpoints)
     if finished is None or not finished.finished:
         raise RuntimeError("training stopped before its budget was spent")
     return finished
+
+
+def told_by_rank(trace: str) -> Exception | None:
+    """The exception of ours that ended a rank; a rank is another process and sends its traceback as text."""
+    last = trace.strip().rpartition("\n")[2]
+    for kind in (Diverged, RunFailed, InputError):
+        name = f"{kind.__module__}.{kind.__qualname__}: "
+        if last.startswith(name):
+            return kind(last.removeprefix(name))
+    return None
 
 
 def saved_progress(checkpoints: Checkpoints) -> Progress | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -96,6 +97,12 @@ class Keeper(pl.Callback):
         smoothed, nll, tokens = _over_ranks(trainer, *module.take_sums())
         now = time.monotonic()
         progress = module.progress
+        # Decided on the sums over all ranks, so that every rank stops here for the same cause.
+        if not (math.isfinite(smoothed) and math.isfinite(nll)):
+            raise Diverged(
+                f"the training loss was not finite at or before update {progress.update}; "
+                "lower train.learning_rate_factor or raise train.warmup"
+            )
         progress.seconds += now - self._clock
         self._clock = self._reported = now
         progress.window_nll += nll
@@ -120,7 +127,7 @@ class Keeper(pl.Callback):
         _, total, tokens = _over_ranks(trainer, 0.0, total, tokens)
         nll = round(total / tokens, 6)
         progress = module.progress
-        if not nll < float("inf"):
+        if not math.isfinite(nll):
             raise Diverged(f"the validation loss was not finite at update {progress.update}")
         progress.curve.append(
             CurvePoint(
@@ -145,13 +152,11 @@ class Keeper(pl.Callback):
 
     def _save(self, trainer: pl.Trainer) -> None:
         path = self._checkpoints.last
-        if trainer.world_size == 1:
+        if trainer.is_global_zero:
             atomically(path, trainer.save_checkpoint)
         else:
-            partial = path.with_name(f".{path.name}.partial")
-            trainer.save_checkpoint(partial)
-            if trainer.is_global_zero:
-                partial.replace(path)
+            trainer.save_checkpoint(path)  # takes part, writes nothing
+        if trainer.world_size > 1:
             trainer.strategy.barrier()
         self._saved = time.monotonic()
 

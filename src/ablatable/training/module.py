@@ -47,21 +47,12 @@ class TranslationModule(pl.LightningModule):
         return sums.smoothed * (self.rank_weight / item.update_tokens)
 
     def take_sums(self) -> tuple[float, float, int]:
-        """Smoothed loss sum, NLL sum (nats) and tokens of this rank since the last call.
-
-        Raises:
-            Diverged: the loss is not finite.
-        """
+        """Smoothed loss sum, NLL sum (nats) and tokens of this rank since the last call; finite or not."""
         if not self._sums:
             return 0.0, 0.0, 0
         smoothed, nll = cast(list[float], torch.stack(self._sums).double().sum(dim=0).tolist())
         tokens = self._tokens
         self._sums, self._tokens = [], 0
-        if not (abs(smoothed) < float("inf") and abs(nll) < float("inf")):
-            raise Diverged(
-                f"the training loss was not finite at or before update {self.progress.update}; "
-                "lower train.learning_rate_factor or raise train.warmup"
-            )
         return smoothed, nll, tokens
 
     def configure_optimizers(self) -> torch.optim.Optimizer:

@@ -12,6 +12,7 @@ import torch
 
 from ablatable.config.dump import to_dict, to_yaml
 from ablatable.config.schema import Experiment
+from ablatable.data.batches import check_budget
 from ablatable.data.dataset import Dataset, prepare
 from ablatable.errors import InputError
 from ablatable.nn.build import build_model
@@ -75,9 +76,11 @@ def _execute(job: Job, store: Store) -> Record:
 
 
 def _check_lengths(experiment: Experiment, dataset: Dataset) -> None:
+    train = dataset.train.stats
+    check_budget(max(train.source.longest, train.target.longest) + 1, experiment.train.batch_tokens)
     if experiment.model.position != "learned":
         return
-    longest = max(dataset.max_source_length, dataset.max_target_length) + 1
+    longest = max(dataset.max_source_length, dataset.max_target_length)
     room = experiment.model.position_max
     if longest > room:
         raise InputError(
@@ -88,7 +91,10 @@ def _check_lengths(experiment: Experiment, dataset: Dataset) -> None:
 
 def _start(job: Job) -> None:
     write_atomic(job.folder / "config.yaml", to_yaml(job.experiment))
-    progress = saved_progress(Checkpoints(job.folder / "checkpoints"))
+    checkpoints = Checkpoints(job.folder / "checkpoints")
+    progress = saved_progress(checkpoints)
+    if progress is None or not progress.finished:
+        checkpoints.rewind(0 if progress is None else progress.update)
     with EventWriter(job.folder / "events.jsonl") as events:
         if progress is None:
             events.write("start", updates=job.experiment.train.updates)
@@ -189,5 +195,6 @@ def _record(
 def _peak_memory(kind: str) -> int:
     if kind == "cuda":
         return int(torch.cuda.max_memory_allocated())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # With several devices the ranks are children, and theirs is the larger one.
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return peak if sys.platform == "darwin" else peak * 1024

@@ -36,6 +36,18 @@ def write(folder: Path, text: str, name: str = "mine.yaml") -> str:
         (["data.corpus=files"], "data.files_languages"),
         (["evaluate.splits=[valid,valid]"], "names a split twice"),
         (["train.max_target_tokens=10"], "less than one batch"),
+        (["train.average_last=5", "train.updates=4000"], "more than the 4 checkpoints"),
+        (["train.average_last=abc", "train.average_every=10"], "train.average_last=abc is not possible"),
+        (["decode.beam=abc", "decode.length_penalty=1.0"], "decode.beam=abc is not possible"),
+        (
+            [
+                *(f"data.files_{side}_{split}=x" for side in ("source", "target") for split in ("train", "valid")),
+                "data.corpus=files",
+                "data.files_languages=en-de",
+                "evaluate.splits=[valid,test]",
+            ],
+            "there is no test text; set data.files_source_test",
+        ),
     ],
 )
 def test_bad_overrides_say_what_and_why(words: list[str], expected: str) -> None:
@@ -51,6 +63,7 @@ def test_bad_overrides_say_what_and_why(words: list[str], expected: str) -> None
         ["model.position=none", "model.position_layout=halves"],
         ["model.position=none", "model.position_layout=interleaved"],
         ["train.average_every=10"],
+        ["evaluate.checkpoint=best", "train.average_last=5"],
         ["decode.beam=1", "decode.length_penalty=1.0"],
         ["data.files_languages=en-de"],
     ],

@@ -1,5 +1,6 @@
 """Scales: what shrinks, what is replaced, and what cannot be."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -79,3 +80,16 @@ def test_factors_name_the_fields_they_multiply() -> None:
 def test_unknown_scale_names_the_nearest() -> None:
     with pytest.raises(InputError, match="unknown scale 'cpux'; did you mean 'cpu'"):
         load_experiment("base", scale="cpux")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("shrink: [width]\n", "s.yaml:1: shrink takes `factor: fraction` lines"),
+        ("shrink: {7: 1/2}\n", "unknown shrink factor '7'"),
+        ("7: 8\n", "unknown key '7' in a scale"),
+    ],
+)
+def test_other_shapes_than_a_scale_s_are_refused(tmp_path: Path, text: str, expected: str) -> None:
+    with pytest.raises(InputError, match=re.escape(expected)):
+        load_scale(scale_file(tmp_path, text))

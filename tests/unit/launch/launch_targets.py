@@ -14,6 +14,7 @@ from ablatable.config.dump import to_dict
 from ablatable.config.schema import Experiment
 from ablatable.errors import InputError
 from ablatable.launch.outcome import Queued
+from ablatable.record import stamp
 from ablatable.record.events import EventWriter
 from ablatable.record.job import Job
 from ablatable.record.schema import Hardware, Labels, Record, Stamp
@@ -153,3 +154,9 @@ if __name__ == "__main__":
     sys.exit(outcome.exit_code)
 """
 """A runner to be killed: arguments are the runs folder, the number of slots and the rows."""
+
+
+def tell_code_noted(path: Path) -> None:
+    """How many answers about the code the process found ready when it was forked."""
+    noted = (stamp.code_digest.cache_info().currsize, stamp.git_state.cache_info().currsize)
+    path.write_text(f"{noted[0]} {noted[1]}")

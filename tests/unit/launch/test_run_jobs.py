@@ -236,3 +236,9 @@ def test_call_in_child_raises_what_was_raised() -> None:
         call_in_child("launch_targets:refuse", "no such corpus", preload=PRELOAD)
     with pytest.raises(RunFailed, match="TypeError"):
         call_in_child("launch_targets:refuse", preload=PRELOAD)
+
+
+def test_a_run_s_stamp_names_the_code_the_server_loaded(tmp_path: Path) -> None:
+    """A file edited while a table trains for hours is not what made its numbers."""
+    call_in_child("launch_targets:tell_code_noted", tmp_path / "x", preload=PRELOAD)
+    assert (tmp_path / "x").read_text() == "1 1"

@@ -1,11 +1,12 @@
 """Averaging, retention and damage."""
 
+import os
 from pathlib import Path
 
 import pytest
 import torch
 
-from ablatable.errors import InputError
+from ablatable.errors import InputError, RunFailed
 from ablatable.training.checkpoint import Checkpoints, average, load_weights, save_weights
 
 
@@ -51,3 +52,23 @@ def test_a_kept_tensor_does_not_follow_training(tmp_path: Path) -> None:
     save_weights(tmp_path / "a.pt", weights)
     weights["w"] += 1
     assert load_weights(tmp_path / "a.pt")["w"].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_is_one_sentence_while_weights_are_saved(tmp_path: Path) -> None:
+    """torch.save into a path answers a full disk with a RuntimeError about a zip file."""
+    (tmp_path / f".best.pt.{os.getpid()}.tmp").symlink_to("/dev/full")
+    with pytest.raises(RunFailed, match=r"the disk is full: .*best\.pt could not be written"):
+        save_weights(tmp_path / "best.pt", {"w": torch.zeros(100_000)})
+    assert not (tmp_path / "best.pt").exists()
+
+
+def test_what_a_killed_attempt_wrote_after_its_checkpoint_is_not_used(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    names = ["average-8.pt", "average-16.pt", "average-24.pt", "best.pt", "evaluated.pt", "last.ckpt"]
+    for name in names:
+        (tmp_path / name).touch()
+    checkpoints.rewind(16)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["average-16.pt", "average-8.pt", "best.pt", "last.ckpt"]
+    checkpoints.rewind(0)
+    assert [path.name for path in tmp_path.iterdir()] == ["last.ckpt"]
