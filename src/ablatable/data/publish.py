@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from ablatable.data.corpora.storage import build_folder, disk_errors, locked, to_stderr
+from ablatable.data.corpora.storage import ELSEWHERE, build_folder, locked, to_stderr
+from ablatable.record.files import disk_errors
 
 
 def publish(folder: Path, build: Callable[[Path], None]) -> Path:
@@ -16,11 +17,12 @@ def publish(folder: Path, build: Callable[[Path], None]) -> Path:
     must stand for everything its content depends on.
 
     Raises:
-        InputError: the disk is full or the cache cannot be written.
+        InputError: the cache cannot be written.
+        RunFailed: the disk is full.
     """
     if folder.is_dir():
         return folder
-    with disk_errors(folder), locked(folder.with_name(f".{folder.name}.lock"), to_stderr):
+    with disk_errors(folder, ELSEWHERE), locked(folder.with_name(f".{folder.name}.lock"), to_stderr):
         if not folder.is_dir():
             build_folder(folder, build)
     return folder

@@ -15,21 +15,35 @@ _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST,
 
 
 @contextlib.contextmanager
-def disk_errors(path: Path) -> Generator[None, None, None]:
-    """Turn a full disk into RunFailed, a place that can't be written into InputError; other errors pass through."""
+def disk_errors(path: Path, elsewhere: str = "run in another folder") -> Generator[None, None, None]:
+    """Say in one sentence that ``path`` could not be written; other errors pass through.
+
+    Args:
+        path: what is written.
+        elsewhere: what a person can do to have it written somewhere else.
+
+    Raises:
+        RunFailed: the disk or the quota is full.
+        InputError: the place can't be written.
+    """
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise RunFailed(
-                f"the disk is full: {path} could not be written; free some space and run the command again"
-            ) from error
+            raise disk_full(path, elsewhere) from error
         if error.errno in _REFUSED:
+            reason = os.strerror(error.errno or 0).lower()
             raise InputError(
-                f"cannot write {path} ({os.strerror(error.errno or 0).lower()}); make it writable, or run in "
-                "another folder"
+                f"cannot write {error.filename or path} ({reason}); make it writable, or {elsewhere}"
             ) from error
         raise
+
+
+def disk_full(path: Path, elsewhere: str) -> RunFailed:
+    """The error that says the disk ``path`` is on is full."""
+    return RunFailed(
+        f"the disk is full: {path} could not be written; free some space, or {elsewhere}, and run the command again"
+    )
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:

@@ -15,8 +15,9 @@ from ablatable.config.catalogue import CORPORA, CorpusEntry
 from ablatable.config.data import Data
 from ablatable.data.corpora import get, local_fingerprint
 from ablatable.data.corpora.corpus import read_card
-from ablatable.data.corpora.storage import build_folder, disk_errors, locked
-from ablatable.errors import InputError
+from ablatable.data.corpora.storage import ELSEWHERE, build_folder, locked
+from ablatable.errors import InputError, RunFailed
+from ablatable.record.files import disk_errors
 
 
 def _quiet(message: str) -> None:
@@ -118,8 +119,8 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full to write to")
     with (
-        pytest.raises(InputError, match=r"no space left on the disk of .*ABLATABLE_CACHE"),
-        disk_errors(tmp_path),
+        pytest.raises(RunFailed, match=r"the disk is full: .*ABLATABLE_CACHE"),
+        disk_errors(tmp_path, ELSEWHERE),
         open("/dev/full", "w", buffering=1, encoding="utf-8") as device,
     ):
         device.write("text\n")
@@ -128,7 +129,7 @@ def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
 def test_a_cache_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     path.write_text("not a folder", encoding="utf-8")
-    with pytest.raises(InputError, match=r"cannot write to .*ABLATABLE_CACHE"):
+    with pytest.raises(InputError, match=r"cannot write .*ABLATABLE_CACHE"):
         get(Data(corpus="synthetic-copy"), path, _quiet)
 
 

@@ -197,7 +197,7 @@ def test_kill_9_in_mid_write_never_shows_half_a_file(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file where the folder should be")
-    with pytest.raises(InputError, match=r"cannot write .*record\.json .*make it writable"):
+    with pytest.raises(InputError, match=r"cannot write .*runs \(.*make it writable"):
         write_atomic(tmp_path / "runs" / "record.json", "{}")
     with pytest.raises(InputError, match="cannot write"), Store(tmp_path / "runs").lock("ab"):
         pass

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ablatable.data.corpora.storage import Say, disk_full, locked
+from ablatable.data.corpora.storage import ELSEWHERE, Say, locked
 from ablatable.errors import InputError
+from ablatable.record.files import disk_full
 
 _OTHERS = "use data.corpus=toy-en-de (made on the spot, works anywhere) or data.corpus=files (your own text) instead"
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?P<hash>\S*)$")
@@ -69,7 +70,7 @@ def _apt(arguments: Sequence[str], folder: Path, options: Sequence[str], lock: i
         return done.stdout
     problem = done.stderr + done.stdout
     if "No space left on device" in problem or "enough free space" in problem:
-        raise disk_full(folder)
+        raise disk_full(folder, ELSEWHERE)
     errors = [line.removeprefix("E: ") for line in problem.splitlines() if line.startswith("E: ")]
     raise _NoPackages(errors[0] if errors else f"apt-get ended with status {done.returncode}")
 
@@ -128,7 +129,8 @@ def fetch(names: Sequence[str], folder: Path, say: Say) -> list[Package]:
     ``folder``.
 
     Raises:
-        InputError: no apt here, no network, no such package, or a full disk.
+        InputError: no apt here, no network, or no such package.
+        RunFailed: the disk is full.
     """
     _require_tools()
     folder.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,10 @@ from ablatable.config.catalogue import CORPORA, CorpusEntry, check_corpus
 from ablatable.config.data import Data
 from ablatable.data.corpora import files, lohelp, synthetic
 from ablatable.data.corpora.corpus import Corpus, Draft, open_corpus, read_card, write
-from ablatable.data.corpora.storage import Say, build_folder, disk_errors, locked, to_stderr
+from ablatable.data.corpora.storage import ELSEWHERE, Say, build_folder, locked, to_stderr
 from ablatable.data.corpora.toy import RECIPE as TOY_RECIPE
 from ablatable.errors import InputError
+from ablatable.record.files import disk_errors
 
 Builder = Callable[[Path, Say], Draft]
 """(cache, progress) -> the corpus in memory."""
@@ -70,13 +71,14 @@ def get(data: Data, cache: Path, say: Say = to_stderr) -> Corpus:
 
     Raises:
         InputError: unknown corpus, one without a loader, no apt or network for one that needs it, bad files,
-            a full disk, or a damaged cache.
+            or a damaged cache.
+        RunFailed: the disk is full.
     """
     check_corpus(data.corpus, "data.corpus")
     entry = CORPORA[data.corpus]
     recipe, builder = _builder(data, entry)
     final = _folder(data, cache, recipe)
-    with disk_errors(cache):
+    with disk_errors(cache, ELSEWHERE):
         corpus = open_corpus(final)
         if corpus is None:
             with locked(cache / "corpora" / f".{final.name}.lock", say):

@@ -54,7 +54,8 @@ def build(source: str, target: str, cache: Path, say: Say) -> Draft:
     The packages are kept in ``cache``.
 
     Raises:
-        InputError: no apt, no network, a full disk, or packages of two different versions.
+        InputError: no apt, no network, or too few usable pairs.
+        RunFailed: the disk is full.
     """
     packages = debian.fetch([_PACKAGES[source], _PACKAGES[target]], cache / "debian", say)
     say("reading and cleaning the pages")

@@ -1,9 +1,8 @@
-"""The cache folder: one builder at a time, whole folders or none, a full disk in one sentence."""
+"""The cache folder: one builder at a time, whole folders or none."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import os
 import shutil
@@ -12,42 +11,16 @@ import tempfile
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-from ablatable.errors import InputError
-
 Say = Callable[[str], None]
 """Takes one line of progress."""
+
+ELSEWHERE = "set ABLATABLE_CACHE to a folder on another disk"
+"""What to do where the cache can't be written."""
 
 
 def to_stderr(message: str) -> None:
     """Print one line of progress where it does not mix with results."""
     print(message, file=sys.stderr, flush=True)
-
-
-@contextlib.contextmanager
-def disk_errors(folder: Path) -> Generator[None]:
-    """Turn a full disk, a quota and a folder that cannot be written into one clear sentence.
-
-    Raises:
-        InputError: any of these happened inside the block.
-    """
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise disk_full(folder) from error
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST):
-            raise InputError(
-                f"cannot write to {error.filename or folder} ({os.strerror(error.errno).lower()}); "
-                "set ABLATABLE_CACHE to a folder you can write to"
-            ) from error
-        raise
-
-
-def disk_full(folder: Path) -> InputError:
-    """Return the error that says the disk under ``folder`` is full."""
-    return InputError(
-        f"no space left on the disk of {folder}; free some, or set ABLATABLE_CACHE to a folder on another disk"
-    )
 
 
 @contextlib.contextmanager
