@@ -75,17 +75,21 @@ def translate_lines(
     progress: Progress | None = None,
     precision: Literal["fp32", "bf16"] = "fp32",
 ) -> list[str]:
-    """Translate text to text, one line each; a blank line gives an empty line.
-
-    A piece may stand for a line break; it becomes a space, so that lines keep their numbers.
-    """
+    """Translate text to text, one line each; a blank line gives an empty line."""
     sources = source_tokenizer.encode_lines(lines)
     spoken = [i for i, ids in enumerate(sources) if ids and lines[i].strip()]
     found = translate(model, [sources[i] for i in spoken], decode, progress, precision)
     texts = [""] * len(lines)
     for i, hypothesis in zip(spoken, found, strict=True):
-        texts[i] = target_tokenizer.decode(hypothesis.ids).replace("\n", " ")
+        texts[i] = one_line(hypothesis, target_tokenizer)
     return texts
+
+
+def one_line(hypothesis: Hypothesis, tokenizer: Tokenizer) -> str:
+    """The text of a translation. A piece may stand for a line break; it becomes a space, so that lines keep their
+    numbers.
+    """
+    return tokenizer.decode(hypothesis.ids).replace("\n", " ")
 
 
 def length_batches(lengths: Sequence[int], beam: int, batch_tokens: int) -> Iterator[list[int]]:

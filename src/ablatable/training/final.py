@@ -8,7 +8,7 @@ from typing import Literal
 import torch
 
 from ablatable.data.dataset import Dataset
-from ablatable.decoding.translate import Progress, translate
+from ablatable.decoding.translate import Progress, one_line, translate
 from ablatable.nn.transformer import Transformer
 from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
@@ -55,12 +55,7 @@ def _translations(job: Job, dataset: Dataset, model: Transformer, split: Literal
             _reporter(events),
             experiment.train.precision,
         )
-    return [_one_line(dataset.target_tokenizer.decode(hypothesis.ids)) for hypothesis in found]
-
-
-def _one_line(text: str) -> str:
-    # A byte or rare piece may decode to a line break, and the file holds one sentence a line.
-    return text.replace("\n", " ")
+    return [one_line(hypothesis, dataset.target_tokenizer) for hypothesis in found]
 
 
 def _reporter(events: EventWriter) -> Progress:
