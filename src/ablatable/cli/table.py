@@ -29,6 +29,8 @@ def table(
     from ablatable.report import make, render
 
     if check:
+        if seeds is not None or out is not None or source != "auto":
+            raise InputError("--check reads what is published, all of it; leave out --seeds, --source and --out")
         for path in make.check_published(study, scale):
             typer.echo(f"{path} equals its records")
         return

@@ -98,6 +98,11 @@ def read(path: Path) -> Document:
         data = cast(object, loader.construct_document(root))
     except yaml.YAMLError as error:
         raise InputError(_syntax(path, error)) from error
+    except (RecursionError, ValueError) as error:
+        raise InputError(
+            f"{shown(path)}: an alias that holds itself, blocks nested too deep or a number too long; "
+            "write plain values"
+        ) from error
     if not isinstance(data, dict):
         raise InputError(f"{shown(path)}: expected `key: value` lines, found {type(data).__name__}")
     return Document(path, cast(dict[str, Any], data), lines)
@@ -111,7 +116,7 @@ def parse_scalar(text: str, where: str) -> Any:
     """
     try:
         return yaml.load(text, Loader=_Loader)  # a SafeLoader
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise InputError(f"{where}: cannot read the value '{text}'; quote it if it holds : or #") from error
 
 

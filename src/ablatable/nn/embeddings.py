@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -73,17 +72,8 @@ class StackInput(nn.Module):
         return self.dropout(self.positions(x_BTD, offset))
 
 
-class Output(Protocol):
-    """Gives the matrix (V, D) that turns hidden states into logits; there is no bias."""
-
-    @property
-    def weight(self) -> nn.Parameter:
-        """The matrix (V, D)."""
-        ...
-
-
 class OwnOutput(nn.Module):
-    """An output projection with a matrix of its own."""
+    """An output projection with a matrix (V, D) of its own. There is no bias."""
 
     def __init__(self, vocabulary: int, d_model: int) -> None:
         super().__init__()

@@ -155,3 +155,11 @@ def test_layers_of_a_file_come_after_those_it_extends() -> None:
     first, *_, last = experiment_layers("big")
     assert first["model.d_model"].value == 512
     assert last["model.d_model"].value == 1024
+
+
+@pytest.mark.parametrize(
+    "text", ["model: &m {heads: *m}\n", f"seed: {'9' * 5000}\n", f"model: {'[' * 3000}{']' * 3000}\n"]
+)
+def test_yaml_that_python_cannot_hold_is_one_sentence(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InputError, match=r"mine\.yaml"):
+        load_experiment(write(tmp_path, text))

@@ -139,6 +139,7 @@ def test_files_are_written_where_asked(tmp_path: Path) -> None:
         (["--format", "pdf"], "unknown format 'pdf'"),
         (["--source", "results"], "nothing is published for table3 at scale cpu"),
         (["--check"], "nothing is published for table3 at scale cpu"),
+        (["--check", "--seeds", "2"], "leave out --seeds, --source and --out"),
     ],
 )
 def test_bad_input(arguments: list[str], message: str) -> None:
