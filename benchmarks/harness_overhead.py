@@ -7,6 +7,7 @@ of the step times is compared. Run: ``python benchmarks/harness_overhead.py``.
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import tempfile
 import time
@@ -44,7 +45,9 @@ def by_hand(job: Job, data: Dataset) -> list[float]:
     experiment = job.experiment
     train = experiment.train
     model = build_model(experiment.model, data.source_tokenizer.size, data.target_tokenizer.size, 1).train()
-    optimizer = torch.optim.Adam(model.parameters(), betas=(train.beta1, train.beta2), eps=train.adam_epsilon, fused=True)
+    optimizer = torch.optim.Adam(
+        model.parameters(), betas=(train.beta1, train.beta2), eps=train.adam_epsilon, fused=True
+    )
     times: list[float] = []
     stream = iter(UpdateStream(data.train, batch_tokens=train.batch_tokens, accumulate=1, micro_batches=1, seed=1))
     for update in range(1, train.updates + 1):
@@ -75,7 +78,7 @@ def by_harness(job: Job, data: Dataset) -> list[float]:
         fitting.fit(job, data)
     finally:
         TranslationModule.training_step = step
-    return [later - earlier for earlier, later in zip(stamps, stamps[1:], strict=False)]
+    return [later - earlier for earlier, later in itertools.pairwise(stamps)]
 
 
 def main() -> None:

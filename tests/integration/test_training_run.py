@@ -303,6 +303,8 @@ def test_a_loss_that_is_not_finite_is_a_failed_run_with_its_cause(
     assert record.cause is not None
     assert "the training loss was not finite at or before update 16" in record.cause
     assert read_events(folder / "events.jsonl")[-1]["cause"] == record.cause
+    again, _ = run(f"runtime.devices={ranks}")
+    assert again.status == "completed", "run again, it starts anew and not from the state that failed"
 
 
 def test_learned_positions_just_long_enough_are_enough(cache: Path) -> None:

@@ -11,6 +11,7 @@ import importlib.util
 import logging
 import os
 import shutil
+import sys
 import threading
 from types import TracebackType
 from typing import Any, Self, cast
@@ -85,7 +86,13 @@ class WandbMirror(Mirror):
             self._forward()
 
     def _forward(self) -> None:
-        events = read_events(self._events)
+        try:
+            events = read_events(self._events)
+        except InputError as error:
+            # The record does not depend on the mirror: a damaged diary must not end a run that is otherwise well.
+            print(f"W&B shows this run only in part: {error}", file=sys.stderr)
+            self._stop.set()
+            return
         for event in events[self._sent :]:
             kind = event["kind"]
             values = {f"{kind}/{name}": event[name] for name in _LOGGED.get(kind, ()) if event.get(name) is not None}
@@ -102,9 +109,11 @@ class WandbMirror(Mirror):
 
     def close(self, completed: bool) -> None:
         """Stop following, forward what is left, finish the W&B run."""
+        damaged = self._stop.is_set()
         self._stop.set()
         self._thread.join()
-        self._forward()
+        if not damaged:
+            self._forward()
         run: Any = cast(Any, self._logger.experiment)
         run.finish(exit_code=0 if completed and self._completed else 1)
 

@@ -70,8 +70,9 @@ def _execute(job: Job, store: Store) -> Record:
         record = _train_and_score(job, dataset, started, clock)
         store.write_record(record)
         mirror.summarise(record)
-    if record.status == "completed":
-        Checkpoints(job.folder / "checkpoints").clean(experiment.runtime.keep_checkpoints)
+    # A failed run keeps no training state either: --retry-failed is to start anew, not to fail again from its end.
+    keep_state = record.status == "completed" and experiment.runtime.keep_checkpoints
+    Checkpoints(job.folder / "checkpoints").clean(keep_state)
     return record
 
 
