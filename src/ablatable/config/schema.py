@@ -2,7 +2,7 @@
 
 from typing import Annotated, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, InstanceOf, model_validator
 from pydantic.dataclasses import dataclass
 
 from ablatable.config.data import Data, Tokenizer
@@ -20,14 +20,14 @@ class Experiment:
     """One training run of the paper's design space; the defaults are the paper's base model."""
 
     seed: Annotated[int, Field(ge=0, lt=2**31, description="Initialisation, data order and dropout.")] = 1
-    model: Model = Model()
-    tokenizer: Tokenizer = Tokenizer()
-    data: Data = Data()
-    train: Training = Training()
-    decode: Decoding = Decoding()
-    evaluate: Evaluation = Evaluation()
-    runtime: Runtime = Runtime()
-    tracking: Tracking = Tracking()
+    model: InstanceOf[Model] = Model()
+    tokenizer: InstanceOf[Tokenizer] = Tokenizer()
+    data: InstanceOf[Data] = Data()
+    train: InstanceOf[Training] = Training()
+    decode: InstanceOf[Decoding] = Decoding()
+    evaluate: InstanceOf[Evaluation] = Evaluation()
+    runtime: InstanceOf[Runtime] = Runtime()
+    tracking: InstanceOf[Tracking] = Tracking()
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

@@ -39,8 +39,7 @@ class _Attend(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    # torch types the decorator's result as positional-only, its own base method as not
-    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride] (the decorator's result is positional-only)
         ctx: Any, *grad_outputs: Tensor
     ) -> tuple[Tensor | None, ...]:
         q_NTK, k_NSK, v_NSV, weights_NTS = ctx.saved_tensors
