@@ -7,5 +7,5 @@ import os
 
 # Start-up makes a hundred thousand objects and no garbage: looking for it costs a tenth of the time of `plan`.
 gc.set_threshold(100_000, 20, 20)
-# pydantic looks through every installed package for plugins, a twentieth of a second that `--help` and `table` would pay.
+# pydantic looks through every installed package for plugins, time that `--help` and `table` would pay.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
