@@ -24,7 +24,7 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.training import fit as fitting
 from ablatable.training.evaluate import batch_losses
-from ablatable.training.module import TranslationModule, noise_seed
+from ablatable.training.module import TranslationModule, noise_seed, seed_noise
 from ablatable.training.schedule import learning_rate
 from ablatable.training.stream import UpdateStream
 
@@ -53,7 +53,7 @@ def by_hand(job: Job, data: Dataset) -> list[float]:
     for update in range(1, train.updates + 1):
         start = time.perf_counter()
         item = next(stream)
-        torch.manual_seed(noise_seed(1, update, 0, 0))
+        seed_noise(torch.device("cpu"), noise_seed(1, update, 0, 0))
         sums = batch_losses(model, item.batch, train.label_smoothing)
         optimizer.zero_grad()
         (sums.smoothed / item.update_tokens).backward()
