@@ -64,7 +64,7 @@ def main(call: Call, report: Connection) -> None:
         function = _find(call.target)
         report.send(Begun(time.monotonic()))
         function(*call.arguments)
-    except Exception as error:
+    except Exception as error:  # whatever it is, the runner is told and it is raised again: nothing is swallowed
         with contextlib.suppress(BrokenPipeError):  # the runner is gone, and this process about to follow it
             report.send(Broken(type(error).__name__, str(error)))
         if call.log is None and isinstance(error, InputError | RunFailed):

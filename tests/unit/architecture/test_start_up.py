@@ -1,4 +1,4 @@
-"""`--help`, `axes`, `plan`, `status` and `table` answer in under half a second and never load torch."""
+"""`--help`, `axes`, `plan`, `status` and `table` answer at once and never load torch."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ COMMANDS = {
     "status": ["status", "demo", "--scale", "demo-toy"],
     "table": ["table", "demo", "--scale", "demo-toy"],
 }
-LIMIT = 0.8
-"""Seconds, on an idle core."""
+GOAL = 0.5
+"""Seconds, on an idle core: what is asked of every one of them."""
+LIMITS = {"help": GOAL, "plan": 0.8, "status": 0.8, "table": 0.8}
+"""What is held: the goal where it is reached. The others are still above it; these limits are to come down."""
 REFERENCE = "import typer, yaml, pydantic.dataclasses"
 REFERENCE_SECONDS = 0.29
-"""What the libraries below every command take alone on the idle core where LIMIT was set (2.4 GHz EPYC)."""
+"""What the libraries below every command take alone on the idle core where the goal was set (2.4 GHz EPYC)."""
 
 PROBE = """
 import json, sys
@@ -67,10 +69,10 @@ def test_command_loads_nothing_heavy(name: str, repository: Path) -> None:
     assert json.loads(answer.stderr.splitlines()[-1]) == []
 
 
-@pytest.mark.parametrize("name", ["help", "plan", "status", "table"])
+@pytest.mark.parametrize("name", LIMITS)
 def test_command_answers_at_once(name: str, repository: Path) -> None:
     """The goal is half a second. On two cores of an AMD EPYC --help takes 0.2 s, table 0.5 to 0.6 s, plan 0.6 to 0.7 s,
-    most of it pydantic's and typer's import: the limit holds what is reached until the goal is.
+    most of it pydantic's and typer's import.
 
     Processor time, because wall time on a busy machine measures its other users; nothing here waits.
 
@@ -84,4 +86,4 @@ def test_command_answers_at_once(name: str, repository: Path) -> None:
         ours.append(start(COMMANDS[name], repository)[1])
     stretch = max(1.0, statistics.median(libraries) / REFERENCE_SECONDS)
     seconds = statistics.median(ours)
-    assert seconds < LIMIT * stretch, f"{name}: {seconds:.2f} s where {LIMIT * stretch:.2f} s are allowed"
+    assert seconds < LIMITS[name] * stretch, f"{name}: {seconds:.2f} s where {LIMITS[name] * stretch:.2f} s are allowed"

@@ -6,6 +6,7 @@ separable prefixes, participles and infinitives close the clause.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from ablatable.data.corpora.toy import english, german
@@ -26,16 +27,16 @@ def join(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-class Complement:
+class Complement(ABC):
     """What follows "be": said in both languages. Subclasses say how."""
 
+    @abstractmethod
     def english(self) -> str:
         """Say it in English."""
-        raise NotImplementedError
 
+    @abstractmethod
     def german(self) -> str:
         """Say it in German."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
