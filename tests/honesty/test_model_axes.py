@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from ablatable.config.axis import Axis, Effect
 from ablatable.config.model import Model
-from ablatable.config.tree import Leaf, leaves
+from ablatable.config.tree import Leaf, activating, leaves
 from ablatable.nn.build import build_model
 from ablatable.nn.count import parameter_count
 from ablatable.nn.transformer import Transformer
@@ -34,10 +34,9 @@ def _model_leaves() -> list[tuple[str, Leaf, Axis]]:
 
 def _baseline(leaf: Leaf, context: dict[str, object]) -> Model:
     """The base, with what the leaf needs to mean anything."""
-    needed = {}
-    if leaf.needs is not None:
-        assert leaf.needs.path.startswith("model."), "a model axis that depends on another section needs a test here"
-        needed = {leaf.needs.path.removeprefix("model."): leaf.needs.one_of[0]}
+    needed = activating(leaf.path)
+    assert all(path.startswith("model.") for path in needed), "a need in another section needs a test here"
+    needed = {path.removeprefix("model."): value for path, value in needed.items()}
     return replace(BASE, **context, **needed)
 
 

@@ -37,13 +37,13 @@ def _as_data(known: Any) -> dict[str, Any]:
         "label": axis.label if axis else None,
         "section": axis.section if axis else None,
         "description": known.description,
-        "type": _type_name(known.annotation),
+        "type": _type_name(known.annotation, bool(axis and axis.choices)),
         "default": known.default,
         "values": list(_values(known)),
         "changes": sorted(effect.value for effect in axis.changes) if axis else [],
-        "needs": str(known.needs) if known.needs else None,
+        "needs": " and ".join(str(need) for need in known.needs) or None,
         "scales_with": axis.scales if axis else None,
-        "sources": dict(axis.sources) if axis else {},
+        "sources": dict(axis.choices) if axis else {},
     }
 
 
@@ -62,8 +62,8 @@ def _literal(annotation: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _type_name(annotation: Any) -> str:
-    if _literal(annotation):
+def _type_name(annotation: Any, axis_choices: bool) -> str:
+    if axis_choices or _literal(annotation):
         return "choice"
     return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
 

@@ -6,7 +6,7 @@ table columns and the generated tests are all read from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -33,10 +33,14 @@ class Effect(StrEnum):
 
 @dataclass(frozen=True)
 class Needs:
-    """Another field must have one of these values (or be above a bound) for this one to mean anything."""
+    """Another field must have one of these values (none of these, or be above a bound) for this one to mean anything.
+
+    A field with several needs means something only where all of them are met.
+    """
 
     path: str
     one_of: tuple[Any, ...] = ()
+    none_of: tuple[Any, ...] = ()
     above: float | None = None
 
     def met(self, value: Any) -> bool:
@@ -46,18 +50,26 @@ class Needs:
         """
         if self.above is not None:
             return value > self.above if isinstance(value, int | float) else value is not None
-        return value in self.one_of
+        return value in self.one_of if self.one_of else value not in self.none_of
 
     def __str__(self) -> str:
         if self.above is not None:
             return f"{self.path} above {self.above:g}"
-        return f"{self.path}={'|'.join(str(value) for value in self.one_of)}"
+        if self.one_of:
+            return f"{self.path}={_listed(self.one_of)}"
+        return f"{self.path} other than {_listed(self.none_of)}"
+
+
+def _listed(values: tuple[Any, ...]) -> str:
+    return "|".join("null" if value is None else str(value).lower() for value in values)
 
 
 @dataclass(frozen=True)
 class Axis:
     """One design choice: its label in tables, its source, what it changes, values worth trying.
 
+    ``choices`` names every value of a field that is one of a few names, each with where it comes from: the line a new
+    value needs besides its class. Such a field takes no other value. ``values`` is what is worth trying elsewhere.
     ``scales`` names the shrink factor of a scale (``width``, ``depth``, ...) that multiplies this field.
     ``search`` is the range a sweep uses when it names none: ``(low, high)`` or ``(low, high, "log")``.
     """
@@ -66,9 +78,21 @@ class Axis:
     section: str
     changes: frozenset[Effect]
     values: tuple[Any, ...] = ()
+    choices: Mapping[str, str] = field(default_factory=dict[str, str])
     scales: str | None = None
     search: tuple[Any, ...] = ()
-    sources: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        if self.choices and not self.values:
+            object.__setattr__(self, "values", tuple(self.choices))
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        """Hold a field with ``choices`` to them."""
+        if not self.choices:
+            return handler(source)
+        from pydantic_core import core_schema
+
+        return core_schema.literal_schema(list(self.choices))
 
 
 @dataclass(frozen=True)

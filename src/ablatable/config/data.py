@@ -24,7 +24,7 @@ class Tokenizer:
             "5.1",
             _TEXT,
             values=("bpe", "unigram"),
-            sources={"bpe": "Sennrich et al. 2016", "unigram": "Kudo 2018"},
+            choices={"bpe": "Sennrich et al. 2016", "unigram": "Kudo 2018"},
         ),
     ] = "bpe"
     size: Annotated[

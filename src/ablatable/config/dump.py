@@ -9,13 +9,12 @@ import yaml
 
 from ablatable.config.layers import Layer, Setting, build
 from ablatable.config.schema import Experiment
-from ablatable.config.tree import leaf, leaves, value_at
+from ablatable.config.tree import leaf, leaves, unmet, value_at
 
 
 def is_active(experiment: Experiment, path: str) -> bool:
     """Whether the field means anything under the other choices made."""
-    needs = leaves()[path].needs
-    return needs is None or needs.met(value_at(experiment, needs.path))
+    return unmet(path, lambda other: value_at(experiment, other)) is None
 
 
 def to_dict(experiment: Experiment) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from ablatable.config.schema import Experiment
-from ablatable.config.tree import Leaf, leaf, leaves, sections
+from ablatable.config.tree import Leaf, leaf, leaves, sections, unmet
 from ablatable.config.yaml_file import Document, parse_scalar
 from ablatable.errors import InputError
 
@@ -105,20 +105,20 @@ def _compose(layers: Sequence[Layer]) -> tuple[Layer, dict[str, int]]:
 def _drop_inactive(composed: Layer, rank: Mapping[str, int]) -> Layer:
     kept: Layer = {}
     for path, setting in composed.items():
-        known = leaves()[path]
-        if known.needs is None or known.needs.met(_value(composed, known.needs.path)):
+        need = unmet(path, lambda other: value_in(composed, other))
+        if need is None:
             kept[path] = setting
-        elif rank[path] >= rank.get(known.needs.path, -1):
-            selected = _value(composed, known.needs.path)
+        elif rank[path] >= rank.get(need.path, -1):
             raise InputError(
-                f"{setting.where}: {path} does nothing, it needs {known.needs} and {known.needs.path} is "
-                f"{said(selected)}; remove it or change {known.needs.path}"
+                f"{setting.where}: {path} does nothing, it needs {need} and {need.path} is "
+                f"{said(value_in(composed, need.path))}; remove it or change {need.path}"
             )
     return kept
 
 
-def _value(composed: Mapping[str, Setting], path: str) -> Any:
-    return composed[path].value if path in composed else leaves()[path].default
+def value_in(layer: Mapping[str, Setting], path: str) -> Any:
+    """The value of a field in a complete layer: as set, or its default."""
+    return layer[path].value if path in layer else leaves()[path].default
 
 
 def said(value: Any) -> str:

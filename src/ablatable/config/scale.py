@@ -7,9 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
 
-from ablatable.config.layers import Layer, Setting, from_document
+from ablatable.config.layers import Layer, Setting, from_document, value_in
 from ablatable.config.locate import find
-from ablatable.config.tree import leaves
+from ablatable.config.tree import leaves, unmet
 from ablatable.config.yaml_file import read, shown
 from ablatable.errors import InputError, nearest
 
@@ -90,11 +90,8 @@ def apply(scale: Scale, composed: Layer, row: Layer) -> list[Layer]:
         for path in factors()[factor]:
             if path in scale.settings:
                 continue
-            value = composed[path].value if path in composed else leaves()[path].default
-            needs = leaves()[path].needs
-            if needs is not None and path not in composed:
-                continue
-            if value is not None:
+            value = value_in(composed, path)
+            if value is not None and unmet(path, lambda other: value_in(composed, other)) is None:
                 shrunk[path] = _multiply(scale, path, value, fraction, composed)
     return [shrunk, scale.settings]
 

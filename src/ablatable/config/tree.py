@@ -25,7 +25,7 @@ class Leaf:
     default: Any
     description: str
     axis: Axis | None
-    needs: Needs | None
+    needs: tuple[Needs, ...]
     semantic: bool
 
 
@@ -33,8 +33,12 @@ def _fields(cls: Any) -> dict[str, FieldInfo]:
     return cls.__pydantic_fields__
 
 
+def _each(metadata: list[Any], kind: type[_Kind]) -> tuple[_Kind, ...]:
+    return tuple(item for item in metadata if isinstance(item, kind))
+
+
 def _first(metadata: list[Any], kind: type[_Kind]) -> _Kind | None:
-    return next((item for item in metadata if isinstance(item, kind)), None)
+    return next(iter(_each(metadata, kind)), None)
 
 
 def _leaf(path: str, info: FieldInfo, operational: bool) -> Leaf:
@@ -44,7 +48,7 @@ def _leaf(path: str, info: FieldInfo, operational: bool) -> Leaf:
         default=info.default,
         description=info.description or "",
         axis=_first(info.metadata, Axis),
-        needs=_first(info.metadata, Needs),
+        needs=_each(info.metadata, Needs),
         semantic=not operational and _first(info.metadata, Operational) is None,
     )
 
@@ -89,6 +93,34 @@ def leaf(path: str, where: str) -> Leaf:
 
 def _child(section: str) -> str:
     return next(known.split(".", 1)[1] for known in leaves() if known.startswith(f"{section}."))
+
+
+def unmet(path: str, value_of: Callable[[str], Any]) -> Needs | None:
+    """The need that keeps the field at ``path`` from meaning anything, or None where it is active.
+
+    A field is active when all its needs are met and the fields they name are active themselves. ``value_of`` gives the
+    value of another field.
+    """
+    for need in leaves()[path].needs:
+        if not need.met(value_of(need.path)):
+            return need
+        above = unmet(need.path, value_of)
+        if above is not None:
+            return above
+    return None
+
+
+def activating(path: str) -> dict[str, Any]:
+    """Settings under which the field at ``path`` means something, outermost choice first."""
+    found: dict[str, Any] = {}
+    for need in leaves()[path].needs:
+        found |= activating(need.path)
+        default = leaves()[need.path].default
+        if not need.met(default):
+            axis = leaves()[need.path].axis
+            tried = (*need.one_of, *(axis.values if axis else ()), int(need.above or 0) + 1)
+            found[need.path] = next(value for value in tried if need.met(value))
+    return found
 
 
 def value_at(experiment: Experiment, path: str) -> Any:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ablatable.config.dump import from_dict, is_active, to_dict, to_yaml
+from ablatable.config.dump import from_dict, to_dict, to_yaml
 from ablatable.config.identity import meaning, run_id
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import OPERATIONAL_SECTIONS, Experiment
-from ablatable.config.tree import leaves, value_at
+from ablatable.config.tree import activating, leaves, value_at
 from ablatable.config.yaml_file import parse_scalar
 
 
@@ -66,10 +66,7 @@ def test_every_choice_changes_the_identity(path: str) -> None:
     assert known.axis is not None
     for value in known.axis.values:
         words = [f"{path}={json.dumps(value) if not isinstance(value, str) else value}"]
-        if known.needs is not None and not is_active(Experiment(), path):
-            words.append(
-                f"{known.needs.path}={known.needs.one_of[0] if known.needs.one_of else int(known.needs.above or 0) + 1}"
-            )
+        words += [f"{needed}={json.dumps(said)}" for needed, said in activating(path).items()]
         if path == "tokenizer.sharing":
             words.append("model.tying=decoder")
         experiment = load_experiment("base", words)

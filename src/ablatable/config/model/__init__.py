@@ -1,0 +1,71 @@
+"""The architecture (section 3 of the paper). Defaults are the paper's base model."""
+
+from typing import Self
+
+from pydantic import ConfigDict, model_validator
+from pydantic.dataclasses import dataclass
+
+from ablatable.config.model.attention import AttentionChoices
+from ablatable.config.model.dropout import DropoutChoices
+from ablatable.config.model.embedding import EmbeddingChoices
+from ablatable.config.model.ffn import FeedForwardChoices
+from ablatable.config.model.norm import NormChoices
+from ablatable.config.model.position import PositionChoices
+from ablatable.config.model.shape import ShapeChoices
+
+
+@dataclass(frozen=True, kw_only=True, config=ConfigDict(strict=True, extra="forbid", allow_inf_nan=False))
+class Model(
+    DropoutChoices, FeedForwardChoices, NormChoices, EmbeddingChoices, PositionChoices, AttentionChoices, ShapeChoices
+):
+    """An encoder-decoder (Vaswani et al. 2017, section 3, and its rivals); fields come from the last base on."""
+
+    @property
+    def key_size(self) -> int:
+        """d_k of one head, resolved."""
+        return self.d_model // self.heads if self.d_k is None else self.d_k
+
+    @property
+    def value_size(self) -> int:
+        """d_v of one head, resolved."""
+        return self.d_model // self.heads if self.d_v is None else self.d_v
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        if self.architecture == "transformer":
+            self._check_heads()
+            self._check_position()
+            self._check_norm()
+        return self
+
+    def _check_heads(self) -> None:
+        derived = [name for name, value in (("d_k", self.d_k), ("d_v", self.d_v)) if value is None]
+        if derived and self.d_model % self.heads:
+            missing = " and ".join(f"model.{name}" for name in derived)
+            raise ValueError(
+                f"model.heads={self.heads} does not divide model.d_model={self.d_model}; "
+                f"choose a divisor, or set {missing}"
+            )
+        if self.window is not None and self.window % 2 == 0:
+            raise ValueError(
+                f"model.window={self.window} is even and has no middle; choose {self.window - 1} or {self.window + 1}"
+            )
+
+    def _check_position(self) -> None:
+        if self.position == "sinusoidal" and self.d_model % 2:
+            raise ValueError(
+                f"model.d_model={self.d_model} is odd and model.position=sinusoidal needs pairs of channels; "
+                "choose an even width or other positions"
+            )
+        if self.position == "rope" and self.key_size % 2:
+            raise ValueError(
+                f"model.position=rope rotates pairs of channels and d_k is {self.key_size} (model.d_model="
+                f"{self.d_model}, model.heads={self.heads}); choose an even model.d_k or other positions"
+            )
+
+    def _check_norm(self) -> None:
+        if self.norm == "none" and self.norm_placement not in ("post", "rezero"):
+            raise ValueError(
+                f"model.norm_placement={self.norm_placement} places a norm and model.norm=none has none; "
+                "leave out model.norm_placement or choose a norm"
+            )

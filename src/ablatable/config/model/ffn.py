@@ -1,0 +1,46 @@
+"""The position-wise feed-forward sub-layer (section 3.3)."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from ablatable.config.axis import Axis, Effect, Needs, changes
+
+SOME_FFN = Needs("model.ffn", none_of=("none",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeedForwardChoices:
+    """The sub-layer between attention sub-layers."""
+
+    ffn: Annotated[
+        str,
+        Field(description="The feed-forward sub-layer."),
+        Axis(
+            "feed-forward",
+            "3.3",
+            changes(Effect.FORWARD, Effect.PARAMS),
+            choices={
+                "relu": "Vaswani et al. 2017, section 3.3",
+                "gelu": "Hendrycks & Gimpel 2016",
+                "swiglu": "Shazeer 2020, inner width 2/3 d_ff, so that the parameters match",
+                "conv1x1": "section 3.3: two convolutions of kernel size 1, the same function as relu",
+                "none": "no feed-forward sub-layer",
+            },
+        ),
+        Needs("model.architecture", one_of=("transformer",)),
+    ] = "relu"
+    d_ff: Annotated[
+        int,
+        Field(ge=1, le=65536, description="Inner width of the feed-forward sub-layer."),
+        Axis(
+            "d_ff",
+            "3.3",
+            changes(Effect.FORWARD, Effect.PARAMS),
+            values=(1024, 2048, 4096),
+            scales="width",
+            search=(128, 4096, "log"),
+        ),
+        SOME_FFN,
+    ] = 2048
