@@ -52,9 +52,18 @@ class Evaluation:
         Field(ge=1, description="Translate only the first so many sentences of a split; null means all."),
     ] = None
     checkpoint: Annotated[
-        Literal["last", "best"],
-        Field(description="The last checkpoint (or average of the last), or the one of lowest validation NLL."),
-        Axis("checkpoint", "6.2", _DECODE, values=("last", "best")),
+        str,
+        Field(description="The weights that are scored."),
+        Axis(
+            "checkpoint",
+            "6.1",
+            _DECODE,
+            choices={
+                "last": "Vaswani et al. 2017, section 6.1: the last, or the average of train.average_last",
+                "best": "Prechelt 1998: the one of the lowest validation NLL",
+                "ema": "Kingma & Ba 2015, section 7.2: the running average over all updates, see train.ema_decay",
+            },
+        ),
     ] = "last"
 
     @model_validator(mode="after")
