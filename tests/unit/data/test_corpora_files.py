@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,16 @@ def test_data_03_allowed_overlap_and_duplicates_are_counted(tmp_path: Path) -> N
     assert corpus.card.splits["test"].duplicates == 1
     assert any("2/5 = 40%" in line for line in said)
     assert any("test holds 1 repeated pairs" in line for line in said)
+
+
+def test_data_03_overlap_is_refused_from_the_cache_too(tmp_path: Path) -> None:
+    """DATA-03: a corpus that was once allowed is still refused by who does not allow it."""
+    cache = tmp_path / "cache"
+    allowing = _overlapping(tmp_path, "allow")
+    get(allowing, cache, _quiet)
+    with pytest.raises(InputError, match=r"test and train overlap: 2/5 = 40% .*data\.files_overlap=allow"):
+        get(dataclasses.replace(allowing, files_overlap="refuse"), cache, _quiet)
+    assert get(allowing, cache, _quiet).card.overlap["test"].pairs == 2
 
 
 def test_an_empty_training_side_is_dropped_and_counted(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from ablatable.config.data import Data
@@ -117,10 +118,30 @@ def fingerprint_of(data: Data) -> str:
     return fingerprint(_read(data)[0])
 
 
-def overlap_sentence(split: str, overlap: Overlap, size: int) -> str:
-    """Say how much of a held-out split training holds."""
-    share = f"{overlap.pairs}/{size} = {overlap.share:.0%}"
-    return f"{split} and train overlap: {share} of the {split} pairs are training pairs too"
+def _overlap_sentences(found: Mapping[str, Overlap], sizes: Mapping[str, int]) -> list[str]:
+    """Say how much of each held-out split training holds, for the splits it holds some of."""
+    return [
+        f"{split} and train overlap: {overlap.pairs}/{sizes[split]} = {overlap.share:.0%} "
+        f"of the {split} pairs are training pairs too"
+        for split, overlap in found.items()
+        if overlap.pairs
+    ]
+
+
+def check_overlap(data: Data, found: Mapping[str, Overlap], sizes: Mapping[str, int]) -> list[str]:
+    """Return one sentence for each held-out split that training holds pairs of.
+
+    The same files may be in the cache from a run that allowed it, so this is asked at every use.
+
+    Raises:
+        InputError: there is one, without ``data.files_overlap=allow``.
+    """
+    sentences = _overlap_sentences(found, sizes)
+    if sentences and data.files_overlap != "allow":
+        raise InputError(
+            f"data.corpus=files: {sentences[0]}; remove them from training, or set data.files_overlap=allow"
+        )
+    return sentences
 
 
 def build(data: Data) -> Draft:
@@ -132,15 +153,7 @@ def build(data: Data) -> Draft:
     """
     splits, dropped = _read(data)
     notes = [f"dropped {dropped} training pairs with an empty side"] if dropped else []
-    for split, overlap in overlaps(splits).items():
-        if not overlap.pairs:
-            continue
-        sentence = overlap_sentence(split, overlap, len(splits[split]))
-        if data.files_overlap != "allow":
-            raise InputError(
-                f"data.corpus=files: {sentence}; remove them from training, or set data.files_overlap=allow"
-            )
-        notes.append(sentence)
+    notes += check_overlap(data, overlaps(splits), {split: len(pairs) for split, pairs in splits.items()})
     for split, pairs in splits.items():
         repeated = len(pairs) - len(set(pairs))
         if repeated:

@@ -83,6 +83,10 @@ def get(data: Data, cache: Path, say: Say = to_stderr) -> Corpus:
         if corpus is None:
             with locked(cache / "corpora" / f".{final.name}.lock", say):
                 corpus = open_corpus(final) or _make(data, entry, builder, cache, final, say)
+    if data.corpus == "files":
+        files.check_overlap(
+            data, corpus.card.overlap, {split: facts.pairs for split, facts in corpus.card.splits.items()}
+        )
     warning = fingerprint_warning(corpus)
     if warning:
         say(f"warning: {warning}")
