@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 
 class Effect(StrEnum):
@@ -88,11 +88,7 @@ class Axis:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
         """Hold a field with ``choices`` to them."""
-        if not self.choices:
-            return handler(source)
-        from pydantic_core import core_schema
-
-        return core_schema.literal_schema(list(self.choices))
+        return handler(Literal[tuple(self.choices)] if self.choices else source)
 
 
 @dataclass(frozen=True)

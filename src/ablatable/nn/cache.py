@@ -66,21 +66,23 @@ def _by_position(x: Tensor) -> Tensor:
 class LayerState:
     """One decoder layer: cross-attention keys and values once per sentence, and the self-attention cache."""
 
-    def __init__(self, keys: Tensor, values: Tensor) -> None:
-        """Take the projected encoder output, (B, S, H, d_k) and (B, S, H, d_v)."""
+    def __init__(self, memory: tuple[Tensor, Tensor] | None) -> None:
+        """Take the projected encoder output, (B, S, H, d_k) and (B, S, H, d_v); None without cross-attention."""
         self.history = KeyValueCache()
-        self._keys = keys.transpose(1, 2).contiguous()
-        self._values = values.transpose(1, 2).contiguous()
+        self._memory = None if memory is None else tuple(part.transpose(1, 2).contiguous() for part in memory)
 
     @property
-    def memory(self) -> tuple[Tensor, Tensor]:
+    def memory(self) -> tuple[Tensor, Tensor] | None:
         """Keys (B, S, H, d_k) and values (B, S, H, d_v) for cross-attention."""
-        return _by_position(self._keys), _by_position(self._values)
+        if self._memory is None:
+            return None
+        keys, values = self._memory
+        return _by_position(keys), _by_position(values)
 
     def select_sentences(self, sentences_M: Tensor) -> None:
         """Keep the given sentences' keys and values."""
-        self._keys = self._keys.index_select(0, sentences_M)
-        self._values = self._values.index_select(0, sentences_M)
+        if self._memory is not None:
+            self._memory = tuple(part.index_select(0, sentences_M) for part in self._memory)
 
 
 @dataclass

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ablatable.nn.count import TARGET_LANGUAGES
 from ablatable.nn.dropout import Dropout
+from ablatable.nn.initial import scaled_normal
 
 PAD = 0
 _TARGET_LANGUAGE = 0
@@ -28,6 +29,12 @@ class Embedding(nn.Module):
         self.scale = math.sqrt(d_model)
         self.weight = nn.Parameter(torch.empty(vocabulary, d_model))
 
+    def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
+        """N(0, 1/d_model); the pad row is zero."""
+        table = scaled_normal(shape, generator)
+        table[PAD] = 0.0
+        return table
+
     def forward(self, ids: Tensor) -> Tensor:
         """Look up int64 ``ids`` (...) to (..., D)."""
         return F.embedding(ids, self.weight, padding_idx=PAD) * self.scale
@@ -42,6 +49,10 @@ class TargetLanguage(nn.Module):
     def __init__(self, d_model: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(TARGET_LANGUAGES, d_model))
+
+    def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
+        """N(0, 1/d_model)."""
+        return scaled_normal(shape, generator)
 
     def forward(self, x_BTD: Tensor) -> Tensor:
         """Add the row of the run's target language to every position."""
@@ -78,6 +89,10 @@ class OwnOutput(nn.Module):
     def __init__(self, vocabulary: int, d_model: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(vocabulary, d_model))
+
+    def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
+        """N(0, 1/d_model)."""
+        return scaled_normal(shape, generator)
 
 
 class TiedOutput(nn.Module):

@@ -14,21 +14,18 @@ Kinds (the first public code, as far as the paper is silent):
 from __future__ import annotations
 
 import hashlib
-import math
 
 import torch
 from torch import Tensor, nn
 
-from ablatable.nn.embeddings import PAD, Embedding, OwnOutput, TargetLanguage
-from ablatable.nn.norms import LayerNorm
-from ablatable.nn.positions import LearnedPositions
+from ablatable.nn.initial import HasInitialValues, glorot_uniform
 
 
 def initialise(model: nn.Module, seed: int) -> None:
     """Set every parameter of ``model`` in place, from ``seed`` and its name.
 
     Raises:
-        TypeError: a module has parameters whose initial values are not declared here.
+        TypeError: a module has parameters and does not say their initial values.
     """
     for name, parameter in model.named_parameters():
         module_name, _, own_name = name.rpartition(".")
@@ -43,27 +40,8 @@ def _generator(seed: int, name: str) -> torch.Generator:
 
 
 def _initial(module: nn.Module, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
-    match module, name:
-        case nn.Linear(), "weight":
-            return _glorot_uniform(shape, generator)
-        case LayerNorm(), "weight":
-            return torch.ones(shape)
-        case ((nn.Linear() | LayerNorm()), "bias"):
-            return torch.zeros(shape)
-        case Embedding(), "weight":
-            table = _scaled_normal(shape, generator)
-            table[PAD] = 0.0
-            return table
-        case ((LearnedPositions() | TargetLanguage() | OwnOutput()), "weight"):
-            return _scaled_normal(shape, generator)
-        case _:
-            raise TypeError(f"no initial values are declared for {type(module).__name__}.{name}")
-
-
-def _glorot_uniform(shape: torch.Size, generator: torch.Generator) -> Tensor:
-    bound = math.sqrt(6.0 / (shape[0] + shape[1]))
-    return torch.empty(shape).uniform_(-bound, bound, generator=generator)
-
-
-def _scaled_normal(shape: torch.Size, generator: torch.Generator) -> Tensor:
-    return torch.empty(shape).normal_(0.0, shape[-1] ** -0.5, generator=generator)
+    if isinstance(module, HasInitialValues):
+        return module.initial_values(name, shape, generator)
+    if isinstance(module, nn.Linear | nn.Conv1d):
+        return glorot_uniform(shape, generator) if name == "weight" else torch.zeros(shape)
+    raise TypeError(f"no initial values are declared for {type(module).__name__}.{name}")

@@ -1,4 +1,7 @@
-"""Normalisation of the residual stream."""
+"""Normalisation of the residual stream.
+
+Each class has ``forward(x, keep)``: ``x`` (..., D), and ``keep`` (...) bool, False at padding; None: no padding.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,10 @@ class LayerNorm(nn.Module):
         self.weight = nn.Parameter(torch.empty(width))
         self.bias = nn.Parameter(torch.empty(width))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise the last axis."""
+    def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
+        """Weight 1, bias 0."""
+        return torch.ones(shape) if name == "weight" else torch.zeros(shape)
+
+    def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
+        """Normalise the last axis; ``keep`` (all but the last axis) is of no use to this norm."""
         return F.layer_norm(x, self.weight.shape, self.weight, self.bias, self.epsilon)

@@ -11,7 +11,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
+from ablatable.config.model import Model
 from ablatable.errors import InputError
+from ablatable.nn.initial import scaled_normal
 
 _FIRST_ROWS = 512
 
@@ -34,6 +36,9 @@ def halves(rows: int, width: int) -> Tensor:
     return torch.cat((phases.sin(), phases.cos(), torch.zeros(rows, width % 2)), dim=1).float()
 
 
+LAYOUTS = {"interleaved": interleaved, "halves": halves}
+
+
 class SinusoidalPositions(nn.Module):
     """Adds fixed sinusoids; the table grows with the longest input.
 
@@ -43,6 +48,11 @@ class SinusoidalPositions(nn.Module):
 
     limit: int | None = None
     _table: Tensor
+
+    @classmethod
+    def of(cls, model: Model) -> SinusoidalPositions:
+        """As ``model`` asks for them."""
+        return cls(model.d_model, LAYOUTS[model.position_layout])
 
     def __init__(self, d_model: int, layout: Callable[[int, int], Tensor]) -> None:
         super().__init__()
@@ -61,10 +71,19 @@ class SinusoidalPositions(nn.Module):
 class LearnedPositions(nn.Module):
     """Adds one trained row per position (Gehring et al. 2017; Table 3 (E))."""
 
+    @classmethod
+    def of(cls, model: Model) -> LearnedPositions:
+        """As ``model`` asks for them."""
+        return cls(model.d_model, model.position_max)
+
     def __init__(self, d_model: int, rows: int) -> None:
         super().__init__()
         self.limit: int | None = rows
         self.weight = nn.Parameter(torch.empty(rows, d_model))
+
+    def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
+        """N(0, 1/d_model)."""
+        return scaled_normal(shape, generator)
 
     def forward(self, x_BTD: Tensor, offset: int = 0) -> Tensor:
         """Add the rows of positions offset, offset + 1, ...
@@ -86,6 +105,18 @@ class NoPositions(nn.Module):
 
     limit: int | None = None
 
+    @classmethod
+    def of(cls, model: Model) -> NoPositions:
+        """Nothing to ask for."""
+        return cls()
+
     def forward(self, x_BTD: Tensor, offset: int = 0) -> Tensor:
         """Return ``x`` as it is."""
         return x_BTD
+
+
+KINDS: dict[str, Callable[[Model], nn.Module]] = {
+    "sinusoidal": SinusoidalPositions.of,
+    "learned": LearnedPositions.of,
+}
+"""What is combined with the embeddings, by ``model.position``; other kinds act in self-attention, or nowhere."""

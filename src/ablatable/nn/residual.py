@@ -26,9 +26,10 @@ class PostNorm(nn.Module):
     def forward(
         self,
         x_BTD: Tensor,
+        keep_BT: Tensor | None,
         sublayer: Callable[Concatenate[Tensor, Given], Tensor],
         *args: Given.args,
         **kwargs: Given.kwargs,
     ) -> Tensor:
-        """Run ``sublayer(x, *args)`` on (B, T, D) inside its residual connection."""
-        return self.norm(self.dropout.add_to(x_BTD, sublayer(x_BTD, *args, **kwargs)))
+        """Run ``sublayer(x, *args)`` on (B, T, D) inside its residual connection; ``keep`` is for the norm."""
+        return self.norm(self.dropout.add_to(x_BTD, sublayer(x_BTD, *args, **kwargs)), keep_BT)

@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import cast
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ablatable.nn.attention import CrossAttention, SelfAttention
 from ablatable.nn.cache import LayerState, State
 from ablatable.nn.embeddings import PAD, StackInput
 from ablatable.nn.masks import Mask, causal, padding
+from ablatable.nn.network import Network
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Memory:
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, each inside a residual connection."""
+    """Self-attention, then feed-forward (None: there is none), each inside a residual connection."""
 
     def __init__(
         self,
         self_attention: SelfAttention,
         self_residual: nn.Module,
-        feed_forward: nn.Module,
-        feed_forward_residual: nn.Module,
+        feed_forward: nn.Module | None,
+        feed_forward_residual: nn.Module | None,
     ) -> None:
         super().__init__()
         self.self_attention = self_attention
@@ -43,23 +43,26 @@ class EncoderLayer(nn.Module):
         self.feed_forward = feed_forward
         self.feed_forward_residual = feed_forward_residual
 
-    def forward(self, x_BSD: Tensor, mask: Mask) -> Tensor:
+    def forward(self, x_BSD: Tensor, keep_BS: Tensor, mask: Mask) -> Tensor:
         """(B, S, D) to (B, S, D)."""
-        x_BSD = self.self_residual(x_BSD, self.self_attention, mask)
-        return self.feed_forward_residual(x_BSD, self.feed_forward)
+        x_BSD = self.self_residual(x_BSD, keep_BS, self.self_attention, mask)
+        return _feed_forward(self, x_BSD, keep_BS)
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention to the encoder's output, feed-forward, each inside a residual."""
+    """Causal self-attention, attention to the encoder's output, feed-forward, each inside a residual.
+
+    Where ``cross_attention`` or ``feed_forward`` is None, there is no such sub-layer.
+    """
 
     def __init__(
         self,
         self_attention: SelfAttention,
         self_residual: nn.Module,
-        cross_attention: CrossAttention,
-        cross_residual: nn.Module,
-        feed_forward: nn.Module,
-        feed_forward_residual: nn.Module,
+        cross_attention: CrossAttention | None,
+        cross_residual: nn.Module | None,
+        feed_forward: nn.Module | None,
+        feed_forward_residual: nn.Module | None,
     ) -> None:
         super().__init__()
         self.self_attention = self_attention
@@ -69,63 +72,79 @@ class DecoderLayer(nn.Module):
         self.feed_forward = feed_forward
         self.feed_forward_residual = feed_forward_residual
 
-    def forward(self, x_BTD: Tensor, mask: Mask, memory: Memory) -> Tensor:
+    def forward(self, x_BTD: Tensor, keep_BT: Tensor, mask: Mask, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
-        projected = self.cross_attention.project(memory.states)
-        x_BTD = self.self_residual(x_BTD, self.self_attention, mask)
-        x_BTD = self.cross_residual(x_BTD, self.cross_attention, projected, memory.mask)
-        return self.feed_forward_residual(x_BTD, self.feed_forward)
+        projected = self.project(memory)
+        x_BTD = self.self_residual(x_BTD, keep_BT, self.self_attention, mask)
+        x_BTD = self._cross(x_BTD, keep_BT, projected, memory.mask)
+        return _feed_forward(self, x_BTD, keep_BT)
+
+    def project(self, memory: Memory) -> tuple[Tensor, Tensor] | None:
+        """Keys and values of the encoder's output; None without cross-attention."""
+        return None if self.cross_attention is None else self.cross_attention.project(memory.states)
 
     def step(self, x_BKD: Tensor, state: LayerState, memory_mask: Mask) -> Tensor:
         """One new position of every beam, (B, K, D) to (B, K, D)."""
         x_N1D = x_BKD.flatten(0, 1).unsqueeze(1)
-        x_N1D = self.self_residual(x_N1D, self.self_attention.step, state.history)
-        x_BKD = x_N1D.view_as(x_BKD)
-        x_BKD = self.cross_residual(x_BKD, self.cross_attention, state.memory, memory_mask)
-        return self.feed_forward_residual(x_BKD, self.feed_forward)
+        x_N1D = self.self_residual(x_N1D, None, self.self_attention.step, state.history)
+        x_BKD = self._cross(x_N1D.view_as(x_BKD), None, state.memory, memory_mask)
+        return _feed_forward(self, x_BKD, None)
+
+    def _cross(self, x_BTD: Tensor, keep_BT: Tensor | None, memory: tuple[Tensor, Tensor] | None, mask: Mask) -> Tensor:
+        if self.cross_residual is None:
+            return x_BTD
+        return self.cross_residual(x_BTD, keep_BT, self.cross_attention, memory, mask)
+
+
+def _feed_forward(layer: EncoderLayer | DecoderLayer, x_BTD: Tensor, keep_BT: Tensor | None) -> Tensor:
+    if layer.feed_forward_residual is None:
+        return x_BTD
+    return layer.feed_forward_residual(x_BTD, keep_BT, layer.feed_forward)
 
 
 class Encoder(nn.Module):
-    """A stack of encoder layers."""
+    """A stack of encoder layers and, where the placement of norms asks for one, a norm at its end."""
 
-    def __init__(self, layers: Iterable[EncoderLayer]) -> None:
+    def __init__(self, layers: Iterable[EncoderLayer], final_norm: nn.Module | None = None) -> None:
         super().__init__()
         self.layers = nn.ModuleList(layers)
+        self.final_norm = final_norm
 
-    def forward(self, x_BSD: Tensor, mask: Mask) -> Tensor:
+    def forward(self, x_BSD: Tensor, keep_BS: Tensor, mask: Mask) -> Tensor:
         """(B, S, D) to (B, S, D)."""
         for layer in self.layers:
-            x_BSD = layer(x_BSD, mask)
-        return x_BSD
+            x_BSD = layer(x_BSD, keep_BS, mask)
+        return x_BSD if self.final_norm is None else self.final_norm(x_BSD, keep_BS)
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers."""
+    """A stack of decoder layers and, where the placement of norms asks for one, a norm at its end."""
 
-    def __init__(self, layers: Iterable[DecoderLayer]) -> None:
+    def __init__(self, layers: Iterable[DecoderLayer], final_norm: nn.Module | None = None) -> None:
         super().__init__()
         self.layers = nn.ModuleList(layers)
+        self.final_norm = final_norm
 
-    def forward(self, x_BTD: Tensor, mask: Mask, memory: Memory) -> Tensor:
+    def forward(self, x_BTD: Tensor, keep_BT: Tensor, mask: Mask, memory: Memory) -> Tensor:
         """(B, T, D) to (B, T, D)."""
         for layer in self.layers:
-            x_BTD = layer(x_BTD, mask, memory)
-        return x_BTD
+            x_BTD = layer(x_BTD, keep_BT, mask, memory)
+        return x_BTD if self.final_norm is None else self.final_norm(x_BTD, keep_BT)
 
     def start(self, memory: Memory) -> list[LayerState]:
         """Project the encoder's output once for every layer."""
         layers = cast(Iterable[DecoderLayer], self.layers)
-        return [LayerState(*layer.cross_attention.project(memory.states)) for layer in layers]
+        return [LayerState(layer.project(memory)) for layer in layers]
 
     def step(self, x_BKD: Tensor, state: State) -> Tensor:
         """One new position of every beam, (B, K, D) to (B, K, D)."""
         layers = cast(Iterable[DecoderLayer], self.layers)
         for layer, layer_state in zip(layers, state.layers, strict=True):
             x_BKD = layer.step(x_BKD, layer_state, state.memory_mask)
-        return x_BKD
+        return x_BKD if self.final_norm is None else self.final_norm(x_BKD, None)
 
 
-class Transformer(nn.Module):
+class Transformer(Network[Memory, State]):
     """Source ids and target ids to hidden states and logits. Padding is id 0 on both sides."""
 
     def __init__(
@@ -147,25 +166,12 @@ class Transformer(nn.Module):
         """Read source ids (B, S) int64."""
         keep_BS = source_BS != PAD
         mask = padding(keep_BS)
-        return Memory(self.encoder(self.source_input(source_BS), mask), keep_BS, mask)
+        return Memory(self.encoder(self.source_input(source_BS), keep_BS, mask), keep_BS, mask)
 
     def decode(self, target_input_BT: Tensor, memory: Memory) -> Tensor:
         """Return the hidden states (B, T, D) before the output projection; position t saw ids 0..t."""
-        mask = causal(target_input_BT != PAD)
-        return self.decoder(self.target_input(target_input_BT), mask, memory)
-
-    @property
-    def output_weight(self) -> nn.Parameter:
-        """The output projection (V, D); the embedding's own Parameter where tied."""
-        return cast(nn.Parameter, self.output.weight)
-
-    def logits(self, hidden: Tensor) -> Tensor:
-        """Return unnormalised scores (..., V) of hidden states (..., D)."""
-        return F.linear(hidden, self.output_weight)
-
-    def forward(self, source_BS: Tensor, target_input_BT: Tensor) -> Tensor:
-        """Return the logits (B, T, V) of every target position."""
-        return self.logits(self.decode(target_input_BT, self.encode(source_BS)))
+        keep_BT = target_input_BT != PAD
+        return self.decoder(self.target_input(target_input_BT), keep_BT, causal(keep_BT), memory)
 
     def start(self, memory: Memory, max_length: int) -> State:
         """Begin decoding with one empty beam per sentence.

@@ -7,14 +7,14 @@ import torch
 from ablatable.data.batches import validation_batches
 from ablatable.data.collate import Batch, collate
 from ablatable.data.packed import PackedPairs
-from ablatable.nn.transformer import Transformer
+from ablatable.nn.network import AnyNetwork
 from ablatable.training.loss import LossSums, token_losses
 
 VALID_TOKENS = 4096
 """Tokens a side in a validation batch; it changes speed and rounding, not the sums."""
 
 
-def batch_losses(model: Transformer, batch: Batch, smoothing: float) -> LossSums:
+def batch_losses(model: AnyNetwork, batch: Batch, smoothing: float) -> LossSums:
     """Loss sums of one batch; padding positions never reach the output projection."""
     hidden = model.decode(batch.target_input, model.encode(batch.source))
     real = batch.target_output != 0
@@ -23,7 +23,7 @@ def batch_losses(model: Transformer, batch: Batch, smoothing: float) -> LossSums
 
 @torch.no_grad()
 def nll_sums(
-    model: Transformer, pairs: PackedPairs, device: torch.device, rank: int = 0, ranks: int = 1
+    model: AnyNetwork, pairs: PackedPairs, device: torch.device, rank: int = 0, ranks: int = 1
 ) -> tuple[float, int]:
     """NLL sum (nats) and tokens (EOS counted) over this rank's share of the batches, in evaluation mode."""
     was_training = model.training

@@ -9,7 +9,7 @@ import torch
 
 from ablatable.data.dataset import Dataset
 from ablatable.decoding.translate import Progress, one_line, translate
-from ablatable.nn.transformer import Transformer
+from ablatable.nn.network import AnyNetwork
 from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
@@ -21,9 +21,7 @@ from ablatable.training.evaluate import nll_sums
 _REPORT_SECONDS = 2.0
 
 
-def evaluate_split(
-    job: Job, dataset: Dataset, model: Transformer, split: Literal["valid", "test"]
-) -> dict[str, Metric]:
+def evaluate_split(job: Job, dataset: Dataset, model: AnyNetwork, split: Literal["valid", "test"]) -> dict[str, Metric]:
     """Metrics of one split by name, such as ``valid.bleu``; the translations go to ``hypotheses.<split>.txt``.
 
     NLL and perplexity are over the whole split and unsmoothed; ``evaluate.sentences`` limits what is translated.
@@ -43,7 +41,7 @@ def evaluate_split(
     }
 
 
-def _translations(job: Job, dataset: Dataset, model: Transformer, split: Literal["valid", "test"]) -> list[str]:
+def _translations(job: Job, dataset: Dataset, model: AnyNetwork, split: Literal["valid", "test"]) -> list[str]:
     experiment = job.experiment
     pairs = dataset.packed(split)
     chosen = range(min(len(pairs), experiment.evaluate.sentences or len(pairs)))

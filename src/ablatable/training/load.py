@@ -12,7 +12,7 @@ from ablatable.data.dataset import prepare
 from ablatable.data.tokenizers.protocol import Tokenizer
 from ablatable.errors import InputError
 from ablatable.nn.build import build_model
-from ablatable.nn.transformer import Transformer
+from ablatable.nn.network import AnyNetwork
 from ablatable.training.checkpoint import Checkpoints, load_weights
 
 
@@ -21,7 +21,7 @@ class LoadedRun:
     """The evaluated weights of a run, in evaluation mode, with the tokenizers they were trained with."""
 
     experiment: Experiment
-    model: Transformer
+    model: AnyNetwork
     source_tokenizer: Tokenizer
     target_tokenizer: Tokenizer
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ablatable.config.schema import Experiment
-from ablatable.nn.transformer import Transformer
+from ablatable.nn.network import AnyNetwork
 from ablatable.training.evaluate import batch_losses
 from ablatable.training.progress import Progress
 from ablatable.training.schedule import learning_rate
@@ -24,7 +24,7 @@ class Diverged(Exception):
 class TranslationModule(pl.LightningModule):
     """Trains one model. Metrics gather in tensors and are read once per report, never by per-step ``self.log``."""
 
-    def __init__(self, model: Transformer, experiment: Experiment) -> None:
+    def __init__(self, model: AnyNetwork, experiment: Experiment) -> None:
         super().__init__()
         self.model = model
         self.experiment = experiment

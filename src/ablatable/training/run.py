@@ -17,7 +17,7 @@ from ablatable.data.dataset import Dataset, prepare
 from ablatable.errors import InputError
 from ablatable.nn.build import build_model
 from ablatable.nn.cost import training_flops
-from ablatable.nn.transformer import Transformer
+from ablatable.nn.network import AnyNetwork
 from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
@@ -124,7 +124,7 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
     )
 
 
-def evaluated_model(experiment: Experiment, dataset: Dataset, checkpoints: Checkpoints) -> Transformer:
+def evaluated_model(experiment: Experiment, dataset: Dataset, checkpoints: Checkpoints) -> AnyNetwork:
     """The model that is scored: last, best or averaged weights, also written to ``evaluated.pt``."""
     model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
     if not checkpoints.evaluated.is_file():

@@ -26,7 +26,7 @@ def write(folder: Path, text: str, name: str = "mine.yaml") -> str:
         (["model.heads=2.5"], "model.heads=2.5 is not possible"),
         (["model.heads=3"], "does not divide model.d_model=512"),
         (["model.dropout=1.0"], "less than 1"),
-        (["model.position=rope"], "'shaw', 't5' or 'none'"),
+        (["model.position=ropes"], "'shaw', 't5' or 'none'"),
         (["model.d_model=511", "model.heads=7"], "odd"),
         (["tokenizer.sharing=separate"], "tokenizer.sharing=separate makes two"),
         (["model.position=learned", "model.position_max=100"], "shorter than the longest training sentence"),

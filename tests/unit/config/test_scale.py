@@ -73,7 +73,7 @@ def test_a_scale_must_not_undo_the_row(tmp_path: Path) -> None:
 
 
 def test_factors_name_the_fields_they_multiply() -> None:
-    assert factors()["width"] == ["model.d_model", "model.d_ff", "model.d_k", "model.d_v"]
+    assert sorted(factors()["width"]) == ["model.d_ff", "model.d_k", "model.d_model", "model.d_v"]
     assert factors()["depth"] == ["model.layers"]
 
 

@@ -67,7 +67,7 @@ def test_post_norm_normalises_the_sum() -> None:
     _set(norm.bias, torch.tensor([0.0, 0.0, 1.0, 0.0]))
     x = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
     block = PostNorm(norm, Dropout(0.5)).eval()
-    torch.testing.assert_close(block(x, lambda y, factor: y * factor, 3.0), norm(4 * x))
+    torch.testing.assert_close(block(x, None, lambda y, factor: y * factor, 3.0), norm(4 * x))
 
 
 def test_feed_forward_is_two_maps_around_a_relu() -> None:
