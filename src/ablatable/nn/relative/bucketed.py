@@ -30,10 +30,12 @@ class BucketBias(Relative):
     """Scores gain a trained number for the head and the bucket the offset falls into; the bias is not scaled.
 
     Source: Raffel et al. 2020, section 2.1, and its authors' published code. One table (buckets, heads) per stack,
-    shared by its layers. Where queries see both sides, later keys have the upper half of the buckets (its first
-    row, distance 0, is never used: published as such); under a causal mask all buckets are for the past. T5 does not divide scores by
-    sqrt(d_k): that is ``model.score_scale``, an axis of its own.
+    shared by its layers. Where queries see both sides, later keys have the upper half of the buckets (its first row,
+    distance 0, is never used: published as such); under a causal mask all buckets are for the past. T5 does not divide
+    scores by sqrt(d_k): here that is ``model.score_scale``, an axis of its own.
     """
+
+    _starts: Tensor
 
     @classmethod
     def of(cls, model: Model, causal: bool) -> Self:
@@ -45,7 +47,8 @@ class BucketBias(Relative):
         self.weight = nn.Parameter(torch.empty(buckets, heads))
         self.initial_std = initial_std
         self.later = None if causal else buckets // 2
-        self.starts = bucket_starts(buckets if causal else buckets // 2, distance)
+        starts = bucket_starts(buckets if causal else buckets // 2, distance)
+        self.register_buffer("_starts", torch.tensor(starts), persistent=False)
 
     def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
         """N(0, 1/d_model), as in the common PyTorch code of T5."""
@@ -53,10 +56,9 @@ class BucketBias(Relative):
 
     def buckets(self, offsets_TS: Tensor) -> Tensor:
         """Rows of the table (T, S) for keys that lie so far after their queries."""
-        starts = torch.tensor(self.starts, device=offsets_TS.device)
         if self.later is None:
-            return torch.bucketize(-offsets_TS, starts, right=True)
-        return torch.bucketize(offsets_TS.abs(), starts, right=True) + self.later * (offsets_TS > 0)
+            return torch.bucketize(-offsets_TS, self._starts, right=True)
+        return torch.bucketize(offsets_TS.abs(), self._starts, right=True) + self.later * (offsets_TS > 0)
 
     def score_bias(self, q_BTHK: Tensor, keys: int, offset: int) -> Tensor:
         """The numbers of all heads, (H, T, S)."""
