@@ -23,7 +23,7 @@ class GrowingTable:
         self._table: Tensor | None = None
 
     def rows(self, first: int, end: int, like: Tensor) -> Tensor:
-        """Rows first, ..., end - 1 in the precision and on the device of ``like``; rounded to float32 before bfloat16."""
+        """Rows first, ..., end - 1 in the precision and on the device of ``like``; to bfloat16 by way of float32."""
         table = self._table
         if table is None or end > table.shape[0] or table.dtype != like.dtype or table.device != like.device:
             held = _FIRST_ROWS if table is None else table.shape[0]

@@ -124,7 +124,7 @@ class LearnedPositions(AbsolutePositions):
 class IndexPositions(AbsolutePositions):
     """The position's number itself, 0, 1, 2, ..., as one feature.
 
-    Concatenated, the number is one more channel beside the embedding. Added, it comes in a trained direction w: x + p w.
+    Concatenated, the number is one more channel beside the embedding. Added, it comes in a trained direction: x + p w.
     """
 
     @classmethod

@@ -62,6 +62,25 @@ class Model(
                 f"model.position=rope rotates pairs of channels and d_k is {self.key_size} (model.d_model="
                 f"{self.d_model}, model.heads={self.heads}); choose an even model.d_k or other positions"
             )
+        if self.position in ("rope", "shaw") and self.score == "additive":
+            raise ValueError(
+                f"model.position={self.position} acts on the product of query and key and model.score=additive has "
+                "none; choose model.score=dot or cosine, or other positions"
+            )
+        if self.position == "t5":
+            self._check_buckets()
+
+    def _check_buckets(self) -> None:
+        if self.position_buckets % 2:
+            raise ValueError(
+                f"model.position_buckets={self.position_buckets} is odd and either direction has half of them; "
+                f"choose {self.position_buckets - 1} or {self.position_buckets + 1}"
+            )
+        if self.position_distance <= self.position_buckets // 2:
+            raise ValueError(
+                f"model.position_distance={self.position_distance} ends within the {self.position_buckets // 2} "
+                "buckets that hold one offset each; raise it above half of model.position_buckets"
+            )
 
     def _check_norm(self) -> None:
         if self.norm == "none" and self.norm_placement not in ("post", "rezero"):

@@ -13,7 +13,11 @@ _WAVES = Needs("model.position", one_of=("sinusoidal", "rope"))
 
 @dataclass(frozen=True, kw_only=True)
 class PositionChoices:
-    """Positions of both stacks. Relative kinds act in self-attention only: source and target share no axis."""
+    """Positions of both stacks. Relative kinds act in self-attention only: source and target share no axis.
+
+    Each stack has parameters of its own. What relative kinds add to a score is not multiplied by ``score_scale``, but
+    for Shaw's vectors, which are part of the product.
+    """
 
     position: Annotated[
         str,
@@ -25,10 +29,10 @@ class PositionChoices:
             choices={
                 "sinusoidal": "Vaswani et al. 2017, section 3.5: fixed sinusoids with the embeddings",
                 "learned": "Gehring et al. 2017; Table 3 (E): a trained row per position with the embeddings",
-                "index": "the position's number itself as one feature with the embeddings",
+                "index": "the position's number itself with the embeddings, one feature; added: times a trained row",
                 "rope": "Su et al. 2021: queries and keys rotated by their positions",
-                "alibi": "Press et al. 2022: scores lose a head's slope times the distance",
-                "shaw": "Shaw et al. 2018: trained vectors of clipped offsets on keys and values",
+                "alibi": "Press et al. 2022: scores lose a head's slope times the distance, in either direction",
+                "shaw": "Shaw et al. 2018: trained vectors of clipped offsets on keys and values, in each layer",
                 "t5": "Raffel et al. 2020: a trained bias a head for buckets of offsets, one table a stack",
                 "none": "no order besides the causal mask",
             },
@@ -61,7 +65,9 @@ class PositionChoices:
     ] = 512
     position_slopes: Annotated[
         Literal["fixed", "learned"],
-        Field(description="ALiBi's slopes: the geometric sequence, or trained from it."),
+        Field(
+            description="ALiBi's slopes: the geometric sequence, or logarithms trained from it, one a head and stack."
+        ),
         Axis("ALiBi slopes", "3.5", changes(Effect.PARAMS), values=("fixed", "learned")),
         Needs("model.position", one_of=("alibi",)),
     ] = "fixed"
@@ -73,7 +79,11 @@ class PositionChoices:
     ] = 16
     position_buckets: Annotated[
         int,
-        Field(ge=4, le=4096, description="Buckets of offsets; half of them for either direction in the encoder."),
+        Field(
+            ge=4,
+            le=4096,
+            description="Buckets of offsets, an even number; where the future is seen, half for either direction.",
+        ),
         Axis("T5 buckets", "3.5", changes(Effect.FORWARD, Effect.PARAMS), values=(16, 32)),
         Needs("model.position", one_of=("t5",)),
     ] = 32

@@ -17,7 +17,7 @@ from ablatable.nn.relative.shaw import RelativeVectors
 __all__ = ["KINDS", "Relative", "of_each_layer"]
 
 KINDS: dict[str, type[Relative]] = {"rope": Rotary, "alibi": LinearBiases, "shaw": RelativeVectors, "t5": BucketBias}
-"""Classes by ``model.position``; the kinds that are combined with the embeddings are in :mod:`ablatable.nn.positions`."""
+"""Classes by ``model.position``; the kinds that meet the embeddings are in :mod:`ablatable.nn.positions`."""
 
 
 def of_each_layer(model: Model, causal: bool) -> Iterator[Relative | None]:

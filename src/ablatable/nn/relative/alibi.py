@@ -46,7 +46,7 @@ class LinearBiases(Relative):
         return slope_exponents(self.heads, torch.float32)
 
     def score_bias(self, q_BTHK: Tensor, keys: int, offset: int) -> Tensor:
-        """-slope * distance, (H, T, S), in float32 at least."""
+        """Minus slope times distance, (H, T, S), in float32 at least."""
         distances_TS = key_offsets(q_BTHK.shape[1], keys, offset, q_BTHK.device).abs()
         precision = torch.promote_types(q_BTHK.dtype, torch.float32)
         if self.log2_slopes is None:

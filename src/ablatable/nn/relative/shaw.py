@@ -44,7 +44,7 @@ class RelativeVectors(Relative):
         return offsets_TS.clamp_(-self.clip, self.clip).add_(self.clip)
 
     def score_bias(self, q_BTHK: Tensor, keys: int, offset: int) -> Tensor:
-        """q . a^K, (B, H, T, S)."""
+        """The products q . a^K, (B, H, T, S)."""
         vectors_TSK = F.embedding(self.rows(q_BTHK.shape[1], keys, offset), self.keys)
         return torch.einsum("bthk,tsk->bhts", q_BTHK, vectors_TSK)
 
