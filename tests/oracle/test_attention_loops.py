@@ -5,10 +5,15 @@ import math
 import pytest
 import torch
 
-from ablatable.nn.attention import CrossAttention, ScaledDotProduct, SelfAttention
+from ablatable.nn.attention import AttentionCore, CrossAttention, SelfAttention
 from ablatable.nn.masks import EVERYTHING, Mask, causal, padding
+from ablatable.nn.scores import ProductScore
 
 KERNELS = ("matmul", "sdpa", "auto")
+
+
+def _dot(width: int, kernel="auto") -> AttentionCore:
+    return AttentionCore(ProductScore(1 / math.sqrt(width)), kernel=kernel)
 
 
 def _loop(q, k, v, visible):
@@ -56,7 +61,7 @@ def test_attention_equals_the_formula(kernel, key_size, value_size, masking) -> 
         return bool(keep[b, s]) and (s <= t or not masking.startswith("causal"))
 
     context, weights = _loop(q, k, v, visible)
-    core = ScaledDotProduct(kernel)
+    core = _dot(key_size, kernel)
     torch.testing.assert_close(core(q, k, v, mask), context, atol=1e-12, rtol=0)
     torch.testing.assert_close(core.weights(q, k, mask), weights, atol=1e-12, rtol=0)
 
@@ -66,13 +71,13 @@ def test_the_written_gradient_is_the_gradient(masking) -> None:
     q, k, v = (x.requires_grad_() for x in _tensors(4, 4, 3, 2))
     keep = torch.tensor([[True] * 4, [False, True, True, False]])
     mask: Mask = {"nothing": EVERYTHING, "padding": padding(keep)}.get(masking) or causal(keep)
-    core = ScaledDotProduct("matmul")
+    core = _dot(3, "matmul")
     assert torch.autograd.gradcheck(lambda q, k, v: core(q, k, v, mask), (q, k, v))
 
 
 def test_a_second_derivative_is_refused_rather_than_wrong() -> None:
     q, k, v = (x.requires_grad_() for x in _tensors(2, 2, 2, 2))
-    context = ScaledDotProduct("matmul")(q, k, v, EVERYTHING)
+    context = _dot(2, "matmul")(q, k, v, EVERYTHING)
     (gradient,) = torch.autograd.grad(context.square().sum(), q, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         gradient.sum().backward()
@@ -86,7 +91,7 @@ def test_kernels_agree_in_float32(shape) -> None:
     keep[::3, shape[1] // 2 :] = False
     results = []
     for kernel in ("matmul", "sdpa"):
-        context = ScaledDotProduct(kernel)(q, k, v, causal(keep))
+        context = _dot(16, kernel)(q, k, v, causal(keep))
         results.append((context, *torch.autograd.grad((context * q.detach()).sum(), (q, k, v))))
     for plain, fused in zip(*results, strict=True):
         torch.testing.assert_close(plain, fused, atol=1e-5, rtol=0)
@@ -97,8 +102,8 @@ def test_multi_head_attention_equals_the_formula(heads, key_size, value_size) ->
     """MultiHead(Q, K, V) = Concat(head_i) W^O with head_i = Attention(Q W_i^Q, K W_i^K, V W_i^V)."""
     d_model = 12
     generator = torch.Generator().manual_seed(heads)
-    inside = SelfAttention(d_model, heads, key_size, value_size, True, ScaledDotProduct()).double()
-    across = CrossAttention(d_model, heads, key_size, value_size, True, ScaledDotProduct()).double()
+    inside = SelfAttention(d_model, heads, key_size, value_size, True, _dot(key_size)).double()
+    across = CrossAttention(d_model, heads, key_size, value_size, True, _dot(key_size)).double()
     x, memory = (torch.randn(2, n, d_model, generator=generator, dtype=torch.float64) for n in (3, 5))
     with torch.no_grad():
         for parameter in (*inside.parameters(), *across.parameters()):

@@ -41,13 +41,33 @@ def padding(keep_BS: Tensor) -> Mask:
     return _mask(keep_BS[:, None, None, :])
 
 
+def within(keep_BT: Tensor, causal: bool, window: int | None) -> Mask:
+    """What a sequence may see of itself: kept keys, none later than the query where ``causal``, and of ``window``
+    positions centred on the query (None: of all).
+
+    Source: section 3.2.3 for causality, section 4 for the neighbourhood of size r.
+    """
+    if not causal and window is None:
+        return padding(keep_BT)
+    length = keep_BT.shape[1]
+    seen_TT = torch.ones(length, length, dtype=torch.bool, device=keep_BT.device)
+    if window is not None:
+        seen_TT = seen_TT.tril_(reach(window)).triu_(-reach(window))
+    if causal:
+        seen_TT = seen_TT.tril_()
+    if _nothing_hidden(keep_BT):
+        return Mask(seen_TT[None, None], _bias(seen_TT[None, None]), None)
+    return _mask(seen_TT & keep_BT[:, None, None, :])
+
+
 def causal(keep_BT: Tensor) -> Mask:
     """Query t sees the kept keys at positions 0..t (section 3.2.3)."""
-    length = keep_BT.shape[1]
-    past_TT = torch.ones(length, length, dtype=torch.bool, device=keep_BT.device).tril_()
-    if _nothing_hidden(keep_BT):
-        return Mask(past_TT[None, None], _bias(past_TT[None, None]), None)
-    return _mask(past_TT & keep_BT[:, None, None, :])
+    return within(keep_BT, causal=True, window=None)
+
+
+def reach(window: int) -> int:
+    """How many positions on either side of its own a query sees in a window of odd size."""
+    return (window - 1) // 2
 
 
 def _nothing_hidden(keep: Tensor) -> bool:

@@ -21,13 +21,6 @@ def attend(q_BTHK: Tensor, k_BSHK: Tensor, v_BSHV: Tensor, mask: Mask, scale: fl
     return cast(Tensor, _Attend.apply(q_BTHK, k_BSHK, v_BSHV, mask, scale))
 
 
-def attention_weights(q_BTHK: Tensor, k_BSHK: Tensor, mask: Mask, scale: float) -> Tensor:
-    """Return softmax(scale * Q K^T) (B, H, T, S), all zero for a query that may see no key. No gradient."""
-    with torch.no_grad():
-        weights_NTS = _weights(_by_head(q_BTHK), _by_head(k_BSHK), mask, q_BTHK.shape[0], scale)
-    return _batched(weights_NTS, q_BTHK.shape[0])
-
-
 class _Attend(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, q_BTHK: Tensor, k_BSHK: Tensor, v_BSHV: Tensor, mask: Mask, scale: float) -> Tensor:

@@ -14,13 +14,16 @@ from torch import Tensor, nn
 from ablatable.nn.attention import CrossAttention, SelfAttention
 from ablatable.nn.cache import LayerState, State
 from ablatable.nn.embeddings import PAD, StackInput
-from ablatable.nn.masks import Mask, causal, padding
+from ablatable.nn.masks import Mask, padding, within
 from ablatable.nn.network import Network
 
 
 @dataclass(frozen=True)
 class Memory:
-    """What the encoder hands to the decoder: states (B, S, D), keep (B, S) bool and the mask made of it."""
+    """What the encoder hands to the decoder: states (B, S, D), keep (B, S) bool and the mask made of it.
+
+    Where nothing reads the source, there is no encoder and states are (B, S, 0).
+    """
 
     states: Tensor
     keep: Tensor
@@ -50,7 +53,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Causal self-attention, attention to the encoder's output, feed-forward, each inside a residual.
+    """Self-attention, attention to the encoder's output, feed-forward, each inside a residual.
 
     Where ``cross_attention`` or ``feed_forward`` is None, there is no such sub-layer.
     """
@@ -145,17 +148,28 @@ class Decoder(nn.Module):
 
 
 class Transformer(Network[Memory, State]):
-    """Source ids and target ids to hidden states and logits. Padding is id 0 on both sides."""
+    """Source ids and target ids to hidden states and logits. Padding is id 0 on both sides.
+
+    Without ``source_input`` and ``encoder`` (both None) the source is not read: a decoder without cross-attention.
+    Self-attention of both stacks sees ``window`` positions (None: all); that of the decoder hides the future where
+    ``causal``. Where it does not, training and :meth:`decode` see the whole target, each position its own answer too;
+    :meth:`step` goes from left to right all the same, for there is no future yet.
+    """
 
     def __init__(
         self,
-        source_input: StackInput,
+        source_input: StackInput | None,
         target_input: StackInput,
-        encoder: Encoder,
+        encoder: Encoder | None,
         decoder: Decoder,
         output: nn.Module,
+        *,
+        causal: bool = True,
+        window: int | None = None,
     ) -> None:
         super().__init__()
+        self.causal = causal
+        self.window = window
         self.source_input = source_input
         self.target_input = target_input
         self.encoder = encoder
@@ -165,13 +179,18 @@ class Transformer(Network[Memory, State]):
     def encode(self, source_BS: Tensor) -> Memory:
         """Read source ids (B, S) int64."""
         keep_BS = source_BS != PAD
-        mask = padding(keep_BS)
-        return Memory(self.encoder(self.source_input(source_BS), keep_BS, mask), keep_BS, mask)
+        if self.encoder is None or self.source_input is None:
+            states_BSD = self.output_weight.new_empty(*source_BS.shape, 0)
+        else:
+            seen = within(keep_BS, causal=False, window=self.window)
+            states_BSD = self.encoder(self.source_input(source_BS), keep_BS, seen)
+        return Memory(states_BSD, keep_BS, padding(keep_BS))
 
     def decode(self, target_input_BT: Tensor, memory: Memory) -> Tensor:
-        """Return the hidden states (B, T, D) before the output projection; position t saw ids 0..t."""
+        """Return the hidden states (B, T, D) before the output projection; where causal, position t saw ids 0..t."""
         keep_BT = target_input_BT != PAD
-        return self.decoder(self.target_input(target_input_BT), keep_BT, causal(keep_BT), memory)
+        seen = within(keep_BT, self.causal, self.window)
+        return self.decoder(self.target_input(target_input_BT), keep_BT, seen, memory)
 
     def start(self, memory: Memory, max_length: int) -> State:
         """Begin decoding with one empty beam per sentence.

@@ -10,7 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from ablatable.config.model import Model
-from ablatable.nn.attention import ScaledDotProduct
+from ablatable.nn.attention import AttentionCore
 from ablatable.nn.build import build_model
 from ablatable.nn.cost import training_flops
 from ablatable.nn.count import parameter_count
@@ -64,7 +64,7 @@ def test_flops_equal_those_pytorch_counts(d_k: int | None, d_v: int | None) -> N
     model = Model(layers=2, d_model=16, d_ff=40, heads=4, d_k=d_k, d_v=d_v)
     built = build_model(model, 30, 30, seed=1)
     for module in built.modules():
-        if isinstance(module, ScaledDotProduct):
+        if isinstance(module, AttentionCore):
             module.kernel = "sdpa"
     ids = torch.full((3, 10), 5)
     with (

@@ -6,11 +6,16 @@ import pytest
 import torch
 
 from ablatable.config.model import Model
-from ablatable.nn.attention import ScaledDotProduct
+from ablatable.nn.attention import AttentionCore
 from ablatable.nn.build import build_model
 from ablatable.nn.masks import EVERYTHING, causal, padding
+from ablatable.nn.scores import ProductScore
 
 KERNELS = ("matmul", "sdpa")
+
+
+def _dot(width: int, kernel="auto") -> AttentionCore:
+    return AttentionCore(ProductScore(1 / math.sqrt(width)), kernel=kernel)
 
 
 def _small(**changes):
@@ -22,7 +27,7 @@ def test_mask_01_a_query_without_keys_gives_zero_and_harms_no_gradient(kernel: s
     generator = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(2, 3, 2, 2, generator=generator, requires_grad=True) for _ in range(3))
     keep = torch.tensor([[True, True, False], [False, False, False]])
-    core = ScaledDotProduct(kernel)
+    core = _dot(2, kernel)
     context = core(q, k, v, padding(keep))
     assert torch.equal(context[1], torch.zeros(3, 2, 2))
     assert torch.equal(core.weights(q, k, padding(keep))[1], torch.zeros(2, 3, 3))
@@ -38,7 +43,7 @@ def test_mask_01_a_query_without_keys_gives_zero_and_harms_no_gradient(kernel: s
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_mask_02_causal_with_left_padding(kernel: str) -> None:
     q, k, v = (torch.randn(1, 3, 2, 2, generator=torch.Generator().manual_seed(i)) for i in range(3))
-    context = ScaledDotProduct(kernel)(q, k, v, causal(torch.tensor([[False, True, True]])))
+    context = _dot(2, kernel)(q, k, v, causal(torch.tensor([[False, True, True]])))
     assert torch.equal(context[0, 0], torch.zeros(2, 2))
     assert torch.isfinite(context).all()
     assert context[0, 1:].abs().min() > 0
@@ -82,7 +87,7 @@ def test_mask_05_true_means_keep(kernel: str) -> None:
     q = torch.zeros(1, 1, 1, 2)
     k = torch.zeros(1, 2, 1, 2)
     v = torch.tensor([[1.0, 0.0], [0.0, 1.0]]).view(1, 2, 1, 2)
-    context = ScaledDotProduct(kernel)(q, k, v, padding(torch.tensor([[True, False]])))
+    context = _dot(2, kernel)(q, k, v, padding(torch.tensor([[True, False]])))
     assert context.flatten().tolist() == [1.0, 0.0]
 
 
@@ -95,7 +100,7 @@ def test_mask_06_only_id_zero_is_padding_on_either_side() -> None:
 def test_mask_09_no_precision_overflows(dtype: torch.dtype) -> None:
     q, k, v = (torch.randn(2, 4, 2, 4, generator=torch.Generator().manual_seed(i)).to(dtype) for i in range(3))
     keep = torch.tensor([[True, True, True, False], [False, True, False, False]])
-    context = ScaledDotProduct("matmul")(50 * q, 50 * k, v, causal(keep))
+    context = _dot(4, "matmul")(50 * q, 50 * k, v, causal(keep))
     assert torch.isfinite(context).all()
     assert torch.equal(context[1, 3], v[1, 1])  # one visible key: all weight on it
 

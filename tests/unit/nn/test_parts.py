@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ablatable.errors import InputError
-from ablatable.nn.attention import ScaledDotProduct, SelfAttention
+from ablatable.nn.attention import AttentionCore, SelfAttention
 from ablatable.nn.dropout import Dropout
 from ablatable.nn.embeddings import Embedding, StackInput, TargetLanguage
 from ablatable.nn.ffn import ReluFeedForward
@@ -14,6 +14,7 @@ from ablatable.nn.masks import EVERYTHING
 from ablatable.nn.norms import LayerNorm
 from ablatable.nn.positions import LearnedPositions, NoPositions, SinusoidalPositions, interleaved
 from ablatable.nn.residual import PostNorm
+from ablatable.nn.scores import ProductScore
 
 
 def _set(parameter: torch.nn.Parameter, values: object) -> None:
@@ -25,7 +26,7 @@ def _set(parameter: torch.nn.Parameter, values: object) -> None:
 def test_arch_01_scores_are_divided_by_the_root_of_d_k(kernel: str) -> None:
     q = torch.ones(1, 1, 2, 4)  # d_model 8, 2 heads
     k = torch.stack((torch.ones(2, 4), torch.zeros(2, 4)))[None]
-    core = ScaledDotProduct(kernel)
+    core = AttentionCore(ProductScore(0.5), kernel=kernel)
     expected = torch.tensor([0.88079703, 0.11920291])
     torch.testing.assert_close(core.weights(q, k, EVERYTHING)[0, 0, 0], expected, atol=1e-7, rtol=0)
     v = torch.eye(2)[None, :, None].expand(1, 2, 2, 2)
@@ -34,11 +35,11 @@ def test_arch_01_scores_are_divided_by_the_root_of_d_k(kernel: str) -> None:
 
 def test_an_attention_of_unknown_kernel_is_not_guessed() -> None:
     with pytest.raises(ValueError, match="kernel"):
-        ScaledDotProduct("flash")  # type: ignore[arg-type]  # that is what is tested
+        AttentionCore(ProductScore(1.0), kernel="flash")  # type: ignore[arg-type]  # that is what is tested
 
 
 def test_one_head_is_single_head_attention() -> None:
-    attention = SelfAttention(6, 1, 6, 6, True, ScaledDotProduct())
+    attention = SelfAttention(6, 1, 6, 6, True, AttentionCore(ProductScore(6**-0.5)))
     for parameter in attention.parameters():
         _set(
             parameter,
@@ -66,7 +67,7 @@ def test_post_norm_normalises_the_sum() -> None:
     _set(norm.weight, torch.tensor([1.0, 2.0, 3.0, 4.0]))
     _set(norm.bias, torch.tensor([0.0, 0.0, 1.0, 0.0]))
     x = torch.randn(2, 3, 4, generator=torch.Generator().manual_seed(0))
-    block = PostNorm(norm, Dropout(0.5)).eval()
+    block = PostNorm(lambda: norm, Dropout(0.5)).eval()
     torch.testing.assert_close(block(x, None, lambda y, factor: y * factor, 3.0), norm(4 * x))
 
 
