@@ -47,6 +47,7 @@ class Experiment:
                 f"train.batch_tokens={self.train.batch_tokens}"
             )
         self._check_averaging()
+        self._check_batch_statistics()
         if self.data.corpus == "files" and "test" in self.evaluate.splits and self.data.files_source_test is None:
             raise ValueError(
                 "evaluate.splits names test and there is no test text; set data.files_source_test and "
@@ -61,4 +62,14 @@ class Experiment:
             raise ValueError(
                 f"train.average_last={train.average_last} is more than the {made} checkpoints that "
                 f"train.updates={train.updates} with train.average_every={train.average_every} make; lower one of them"
+            )
+
+    def _check_batch_statistics(self) -> None:
+        if self.model.architecture != "transformer" or self.model.norm_placement == "rezero":
+            return
+        split = [name for name in ("devices", "micro_batches") if getattr(self.runtime, name) > 1]
+        if self.model.norm == "batch" and split:
+            raise ValueError(
+                f"model.norm=batch takes its statistics over a whole batch and runtime.{split[0]}="
+                f"{getattr(self.runtime, split[0])} splits it; set runtime.{split[0]}=1 or choose another norm"
             )

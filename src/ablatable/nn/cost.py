@@ -3,13 +3,15 @@
 Convention: one multiply-add is two floating-point operations; only matrix products count (projections,
 feed-forward, attention scores and contexts, output logits), not softmax, norms, biases, embeddings' look-up
 or the optimiser; the backward pass costs twice the forward pass. A causal score matrix counts in full, as
-it is computed. Padding does not count. Attention's quadratic part is taken at one mean length for both
-sides.
+it is computed, and so does that of a window. Of the additive score the product of the hidden layer with its vector
+counts, as much as a dot product; making the layer does not. Padding does not count. Attention's quadratic part is
+taken at one mean length for both sides.
 """
 
 from __future__ import annotations
 
 from ablatable.config.model import Model
+from ablatable.nn.count import concatenated_width
 
 MEAN_LENGTH = 30.0
 """Pieces per sentence assumed for attention's quadratic part; about that of WMT14 with 37,000 shared
@@ -32,8 +34,9 @@ def training_flops(
         target_tokens: target pieces read in training, likewise.
         mean_length: pieces per sentence on either side.
     """
-    source = model.layers * _per_source_token(model, mean_length)
-    target = model.layers * _per_target_token(model, mean_length) + 2.0 * model.d_model * vocabulary
+    positions = _positions(model, mean_length)
+    source = model.layers * _per_source_token(model, mean_length) + positions if model.cross_attention else 0.0
+    target = model.layers * _per_target_token(model, mean_length) + positions + 2.0 * model.d_model * vocabulary
     return 3.0 * (source * source_tokens + target * target_tokens)
 
 
@@ -42,7 +45,7 @@ def _per_source_token(model: Model, mean_length: float) -> float:
     width, keys, values = _widths(model)
     self_attention = 2 * width * (2 * keys + 2 * values) + 2 * mean_length * (keys + values)
     memory = 2 * width * (keys + values)
-    return self_attention + memory + 4 * width * model.d_ff
+    return self_attention + memory + _feed_forward(model)
 
 
 def _per_target_token(model: Model, mean_length: float) -> float:
@@ -50,7 +53,19 @@ def _per_target_token(model: Model, mean_length: float) -> float:
     width, keys, values = _widths(model)
     self_attention = 2 * width * (2 * keys + 2 * values) + 2 * mean_length * (keys + values)
     cross_attention = 2 * width * (keys + values) + 2 * mean_length * (keys + values)
-    return self_attention + cross_attention + 4 * width * model.d_ff
+    return self_attention + (cross_attention if model.cross_attention else 0) + _feed_forward(model)
+
+
+def _positions(model: Model, mean_length: float) -> float:
+    """One token in all of its stack: Shaw's vectors in self-attention, and the matrix of concatenated encodings."""
+    _, keys, values = _widths(model)
+    vectors = model.layers * 2 * mean_length * (keys + values) if model.position == "shaw" else 0.0
+    return vectors + 2 * model.d_model * concatenated_width(model)
+
+
+def _feed_forward(model: Model) -> int:
+    matrices = {"relu": 2, "gelu": 2, "swiglu": 3, "conv1x1": 2, "none": 0}[model.ffn]
+    return 2 * matrices * model.d_model * model.ffn_width
 
 
 def _widths(model: Model) -> tuple[int, int, int]:

@@ -11,18 +11,18 @@ TARGET_LANGUAGES = 32
 def parameter_count(model: Model, source_vocabulary: int, target_vocabulary: int) -> int:
     """Count the trainable parameters of ``build_model(model, source_vocabulary, target_vocabulary, ...)``.
 
-    A matrix that is used in several places counts once. Norms carry 2 d_model each: two per encoder layer,
-    three per decoder layer, none at the end of a stack.
+    A matrix that is used in several places counts once; running statistics are no parameters. A decoder without
+    cross-attention has no encoder beside it.
     """
-    width, inner = model.d_model, model.d_ff
-    attention = _attention(model)
-    feed_forward = 2 * width * inner + inner + width
-    encoder_layer = attention + feed_forward + 2 * 2 * width
-    decoder_layer = 2 * attention + feed_forward + 3 * 2 * width
+    width = model.d_model
+    attention = _attention(model) + _residual(model)
+    feed_forward = 0 if model.ffn == "none" else _feed_forward(model) + _residual(model)
+    stack = model.layers * (attention + feed_forward) + _final_norm(model)
+    stacks = 2 * stack + model.layers * attention if model.cross_attention else stack
     return (
-        model.layers * (encoder_layer + decoder_layer)
+        stacks
         + width * _embedding_rows(model, source_vocabulary, target_vocabulary)
-        + width * (2 * model.position_max if model.position == "learned" else 0)
+        + (2 if model.cross_attention else 1) * _positions(model)
         + width * (TARGET_LANGUAGES if model.target_language_table else 0)
     )
 
@@ -31,14 +31,64 @@ def _attention(model: Model) -> int:
     keys, values = model.heads * model.key_size, model.heads * model.value_size
     weights = 2 * model.d_model * keys + 2 * model.d_model * values
     biases = 2 * keys + values + model.d_model
-    return weights + (biases if model.attention_bias else 0)
+    factor = 1 if model.score_scale == "learned" else 0
+    score = {"dot": factor, "additive": keys, "cosine": 1}[model.score]
+    return weights + (biases if model.attention_bias else 0) + score
+
+
+def _feed_forward(model: Model) -> int:
+    """Weights and biases; SwiGLU has a third matrix, beside the inner one."""
+    width, inner = model.d_model, model.ffn_width
+    into = 2 if model.ffn == "swiglu" else 1
+    return into * (width * inner + inner) + inner * width + width
+
+
+def _residual(model: Model) -> int:
+    """What wraps one sub-layer: norms, or a gate."""
+    if model.norm_placement == "rezero":
+        return 1
+    return {"post": 1, "pre": 1, "sandwich": 2}[model.norm_placement] * _norm(model)
+
+
+def _final_norm(model: Model) -> int:
+    return {"post": 0, "pre": 1, "sandwich": 1, "rezero": 0}[model.norm_placement] * _norm(model)
+
+
+def _norm(model: Model) -> int:
+    """A scale and a shift per channel, a scale alone, one number, or nothing."""
+    if not model.norm_affine:
+        return 0
+    width = model.d_model
+    return {"layer": 2 * width, "rms": width, "scale": 1, "batch": 2 * width, "minmax": 2 * width, "none": 0}[
+        model.norm
+    ]
+
+
+def _positions(model: Model) -> int:
+    """Of one stack: Shaw's vectors are in each layer, all else is there once."""
+    own = {
+        "learned": model.d_model * model.position_max,
+        "index": model.d_model if model.position_combine == "add" else 0,
+        "alibi": model.heads if model.position_slopes == "learned" else 0,
+        "shaw": model.layers * (2 * model.position_clip + 1) * (model.key_size + model.value_size),
+        "t5": model.position_buckets * model.heads,
+    }
+    return own.get(model.position, 0) + model.d_model * concatenated_width(model)
+
+
+def concatenated_width(model: Model) -> int:
+    """Rows of the matrix that brings embeddings with positions beside them back to d_model; 0 where there is none."""
+    if model.position_combine == "add":
+        return 0
+    return model.d_model + (1 if model.position == "index" else model.d_model)
 
 
 def _embedding_rows(model: Model, source_vocabulary: int, target_vocabulary: int) -> int:
+    own_source = source_vocabulary if model.cross_attention else 0
     matrices = {
         "three-way": source_vocabulary,
-        "decoder": source_vocabulary + target_vocabulary,
+        "decoder": own_source + target_vocabulary,
         "source-target": source_vocabulary + target_vocabulary,
-        "none": source_vocabulary + 2 * target_vocabulary,
+        "none": own_source + 2 * target_vocabulary,
     }
     return matrices[model.tying]

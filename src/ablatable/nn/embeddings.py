@@ -17,21 +17,22 @@ _TARGET_LANGUAGE = 0
 
 
 class Embedding(nn.Module):
-    """One row per piece, multiplied by sqrt(d_model).
+    """One row per piece, multiplied by sqrt(d_model) where ``scaled``.
 
     The pad row starts at zero and looking it up never gives it a gradient. Where the matrix is also the
     output projection, the row is trained as the logit of the pad class; masks keep it from every other
     position.
     """
 
-    def __init__(self, vocabulary: int, d_model: int) -> None:
+    def __init__(self, vocabulary: int, d_model: int, scaled: bool = True, std: float | None = None) -> None:
         super().__init__()
-        self.scale = math.sqrt(d_model)
+        self.scale = math.sqrt(d_model) if scaled else 1.0
+        self.std = std
         self.weight = nn.Parameter(torch.empty(vocabulary, d_model))
 
     def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
-        """N(0, 1/d_model); the pad row is zero."""
-        table = scaled_normal(shape, generator)
+        """N(0, std^2), by default N(0, 1/d_model); the pad row is zero."""
+        table = _table(shape, self.std, generator)
         table[PAD] = 0.0
         return table
 
@@ -86,13 +87,20 @@ class StackInput(nn.Module):
 class OwnOutput(nn.Module):
     """An output projection with a matrix (V, D) of its own. There is no bias."""
 
-    def __init__(self, vocabulary: int, d_model: int) -> None:
+    def __init__(self, vocabulary: int, d_model: int, std: float | None = None) -> None:
         super().__init__()
+        self.std = std
         self.weight = nn.Parameter(torch.empty(vocabulary, d_model))
 
     def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
-        """N(0, 1/d_model)."""
+        """N(0, std^2), by default N(0, 1/d_model)."""
+        return _table(shape, self.std, generator)
+
+
+def _table(shape: torch.Size, std: float | None, generator: torch.Generator) -> Tensor:
+    if std is None:
         return scaled_normal(shape, generator)
+    return torch.empty(shape).normal_(0.0, std, generator=generator)
 
 
 class TiedOutput(nn.Module):

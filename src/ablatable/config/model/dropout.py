@@ -27,7 +27,7 @@ class DropoutChoices:
     dropout_embedding: Annotated[
         float | None,
         Field(ge=0, lt=1, description="Rate on embedding + position sums, where it is not model.dropout's (null)."),
-        Axis("P_drop, embeddings", "5.4", _TRAIN_ONLY, values=_RATES, search=(0.0, 0.4)),
+        Axis("P_drop, embeddings", "5.4", _TRAIN_ONLY, values=(0.0, 0.2, 0.3), search=(0.0, 0.4)),
     ] = None
     dropout_attention: Annotated[
         float,

@@ -23,8 +23,8 @@ class FeedForwardChoices:
             changes(Effect.FORWARD, Effect.PARAMS),
             choices={
                 "relu": "Vaswani et al. 2017, section 3.3",
-                "gelu": "Hendrycks & Gimpel 2016",
-                "swiglu": "Shazeer 2020, inner width 2/3 d_ff, so that the parameters match",
+                "gelu": "Hendrycks & Gimpel 2016, the exact form y Phi(y)",
+                "swiglu": "Shazeer 2020, with biases and inner width round(2/3 d_ff), so that the parameters match",
                 "conv1x1": "section 3.3: two convolutions of kernel size 1, the same function as relu",
                 "none": "no feed-forward sub-layer",
             },
@@ -44,3 +44,8 @@ class FeedForwardChoices:
         ),
         SOME_FFN,
     ] = 2048
+
+    @property
+    def ffn_width(self) -> int:
+        """Inner width, resolved: three matrices of 2/3 d_ff (swiglu) hold as much as two of d_ff."""
+        return round(2 * self.d_ff / 3) if self.ffn == "swiglu" else self.d_ff

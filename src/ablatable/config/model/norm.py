@@ -25,7 +25,7 @@ class NormChoices:
                 "post": "Vaswani et al. 2017, section 3.1: norm(x + f(x))",
                 "pre": "Xiong et al. 2020: x + f(norm(x)), and one norm at the end of each stack",
                 "sandwich": "Ding et al. 2021: x + norm(f(norm(x))), and one norm at the end of each stack",
-                "rezero": "Bachlechner et al. 2021: x + a f(x), a trained from 0, no norm",
+                "rezero": "Bachlechner et al. 2021: x + a f(x), one a per sub-layer, trained from 0, and no norm",
             },
         ),
         Needs("model.architecture", one_of=("transformer",)),
@@ -40,7 +40,7 @@ class NormChoices:
             choices={
                 "layer": "Ba et al. 2016",
                 "rms": "Zhang & Sennrich 2019: no mean, no shift",
-                "scale": "Nguyen & Salazar 2019: length g, one number",
+                "scale": "Nguyen & Salazar 2019: g x / |x|, one trained g, sqrt(d_model) at first",
                 "batch": "Ioffe & Szegedy 2015, over the real tokens of a batch; running statistics in evaluation",
                 "minmax": "(x - min) / (max - min) over the channels",
                 "none": "no normalisation",
