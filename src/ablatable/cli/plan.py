@@ -21,6 +21,7 @@ def plan(
     """Rows, runs still missing, parameters, FLOPs, time and disk of a table; trains and fetches nothing."""
     from ablatable.errors import InputError, nearest
     from ablatable.study.estimate import STATED_SPEEDS
+    from ablatable.study.families import shared_trainings
     from ablatable.study.gather import expected
     from ablatable.study.plan import plan_study, to_json
     from ablatable.study.plan_text import to_text
@@ -37,5 +38,6 @@ def plan(
         device=device,
         baseline=experiment,
         provisional=found.provisional,
+        trained_by=shared_trainings(found.rows, found.fingerprint, found.store.records()),
     )
     typer.echo(json.dumps(to_json(made), indent=1) if format == "json" else to_text(made))

@@ -15,7 +15,7 @@ from ablatable.config.tree import leaves, value_at
 IDENTITY_VERSION = 1
 """Raised only when the meaning of existing settings changes; a new setting at its default leaves identities alone."""
 
-_RESOLVED = {"model.d_k": "key_size", "model.d_v": "value_size"}
+_RESOLVED = {"model.d_k": "key_size", "model.d_v": "value_size", "model.rival_width": "rival_size"}
 
 
 def meaning(experiment: Experiment) -> dict[str, Any]:
@@ -64,11 +64,36 @@ def run_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
 
     A corpus that was never fetched has no fingerprint (``None``): the identity is then provisional and names a plan.
     """
+    return _digest(experiment, corpus_fingerprint, meaning(experiment))
+
+
+def training_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
+    """The same over what training depends on: runs that share it differ only in what is done with the weights.
+
+    Search, evaluation and the average of the last checkpoints come after training; one training serves them all.
+    """
+    settings = {path: value for path, value in meaning(experiment).items() if not _after_training(path)}
+    return _digest(experiment, corpus_fingerprint, settings)
+
+
+def weights_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
+    """The training and which of its weights are evaluated: runs that share it search with the very same numbers."""
+    train, chosen = experiment.train, experiment.evaluate.checkpoint
+    if chosen == "last" and train.average_last > 1:
+        chosen = f"mean of {train.average_last}, every {train.average_every}"
+    return f"{training_id(experiment, corpus_fingerprint)} {chosen}"
+
+
+def _after_training(path: str) -> bool:
+    return path.startswith(("decode.", "evaluate.")) or path in ("train.average_last", "train.average_every")
+
+
+def _digest(experiment: Experiment, corpus_fingerprint: str | None, settings: dict[str, Any]) -> str:
     said = {
         "version": IDENTITY_VERSION,
         "seed": experiment.seed,
         "corpus": corpus_fingerprint,
-        "settings": meaning(experiment),
+        "settings": settings,
     }
     canonical = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()[:16]

@@ -139,11 +139,19 @@ class _Runner:
             if self._interrupts.number is not None:
                 raise Interrupted(self._interrupts.number)
             self._look_at_held()
-            while self._free and self._waiting:
-                self._start_or_skip(self._waiting.pop(0))
+            while self._free and (ready := self._next()) is not None:
+                self._start_or_skip(ready)
             connection.wait([run.process.sentinel for run in self._running], timeout=TICK_SECONDS)
             self._collect()
             self._progress.tick()
+
+    def _next(self) -> Queued | None:
+        """The costliest run whose weights nobody else is about to train."""
+        training = {item.job.id for item in (*self._waiting, *self._held, *(run.queued for run in self._running))}
+        for number, item in enumerate(self._waiting):
+            if item.job.trained_by not in training:
+                return self._waiting.pop(number)
+        return None
 
     def stop(self) -> None:
         """Stop what runs; what has its record by then counts as what the record says."""

@@ -17,8 +17,10 @@ from ablatable.launch.slots import plan_slots
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.study.estimate import cost_of
+from ablatable.study.families import shared_trainings
 from ablatable.study.gather import Expected, expected
 from ablatable.study.status import RunState, states
+from ablatable.training.retention import drop_training_state
 
 PREPARE = "ablatable.training.run:prepare_data"
 
@@ -75,6 +77,8 @@ def run_study(
                 raise RunFailed(f"the corpus of study '{found.study.name}' was prepared and can't be found again")
         queued = _queue(found, retry_failed)
         outcome = _launch(queued, slots, retry_failed, progress) if queued else Outcome()
+        if queued:
+            _drop_what_was_kept(found)
         return StudyRun(found, states(found.rows, found.store), outcome)
 
 
@@ -95,17 +99,44 @@ def _prepare(found: Expected) -> None:
 def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
     """The runs to do: not those completed, nor (unless asked) those that failed."""
     done = {"completed"} if retry_failed else {"completed", "failed", "pruned"}
-    return [
-        Queued(_job(found, row.row.name, experiment, id), cost_of(experiment).flops)
+    runs = [
+        (row.row.name, experiment, id)
         for row in found.rows
         for experiment, id in zip(row.experiments, row.ids, strict=True)
         if found.store.status(id).state not in done
     ]
+    trained_by = _trained_by(found) if runs else {}
+    awaited = {trained_by[id] for _, _, id in runs if id in trained_by}
+    return [
+        Queued(
+            Job(
+                experiment,
+                id,
+                Labels(found.study.name, row, found.scale),
+                found.store.folder(id).absolute(),
+                cache_folder().absolute(),
+                trained_by=trained_by.get(id),
+                keeps_training=id in awaited,
+            ),
+            0.0 if id in trained_by else cost_of(experiment).flops,
+        )
+        for row, experiment, id in runs
+    ]
 
 
-def _job(found: Expected, row: str, experiment: Experiment, id: str) -> Job:
-    labels = Labels(found.study.name, row, found.scale)
-    return Job(experiment, id, labels, found.store.folder(id).absolute(), cache_folder().absolute())
+def _trained_by(found: Expected) -> dict[str, str]:
+    return shared_trainings(found.rows, found.fingerprint, found.store.records())
+
+
+def _drop_what_was_kept(found: Expected) -> None:
+    """The training state of finished runs that no other run waits for any more."""
+    unfinished = found.unfinished
+    trained_by = _trained_by(found) if unfinished else {}
+    awaited = {trained_by[id] for id in unfinished if id in trained_by}
+    for row in found.rows:
+        for id, experiment in zip(row.ids, row.experiments, strict=True):
+            if id not in unfinished | awaited and not experiment.runtime.keep_checkpoints:
+                drop_training_state(found.store.folder(id) / "checkpoints")
 
 
 def _launch(queued: Sequence[Queued], slots: int | None, retry_failed: bool, progress: Progress) -> Outcome:

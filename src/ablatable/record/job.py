@@ -17,6 +17,10 @@ class Job:
     """A run: its experiment, identity, labels, own folder and the cache of corpora and packed data.
 
     ``folder`` is ``runs/<id>``; ``Store(job.folder.parent)`` is the store that takes the record.
+
+    ``trained_by`` is the id of a run of the same store whose training serves this one, because the two differ only in
+    what is done with the weights; where its weights are gone, this run trains after all. ``keeps_training`` asks to
+    leave the training state where it is when the run has finished: others wait for it.
     """
 
     experiment: Experiment
@@ -24,3 +28,5 @@ class Job:
     labels: Labels
     folder: Path
     cache: Path
+    trained_by: str | None = None
+    keeps_training: bool = False

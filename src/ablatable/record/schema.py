@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 
 Status = Literal["completed", "failed", "pruned"]
 
@@ -107,7 +107,8 @@ class Record:
 
     ``config`` is the resolved experiment (``config.dump.to_dict``); ``parameters`` counts shared weights
     once; tokens exclude padding; ``flops`` is the closed-form training cost; ``device_seconds`` is wall time
-    times devices.
+    times devices. Where another run trained the weights, tokens, updates, curve and FLOPs are that run's, and the times
+    are this one's own.
     """
 
     id: str
@@ -127,7 +128,9 @@ class Record:
     device_seconds: float
     peak_memory_bytes: int
     stamp: Stamp
-    schema_version: Literal[1] = SCHEMA_VERSION
+    trained_by: str | None = None
+    """The run that trained the weights, where this one only searched and scored with them."""
+    schema_version: Literal[2] = SCHEMA_VERSION
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, or None when the run has not got it."""

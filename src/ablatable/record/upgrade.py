@@ -14,7 +14,13 @@ from ablatable.record.schema import SCHEMA_VERSION
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-UPGRADES: dict[int, Step] = {}
+
+def _knows_its_trainer(content: dict[str, Any]) -> dict[str, Any]:
+    """Version 1 knew no shared training: every run had trained its own weights."""
+    return {**content, "trained_by": None}
+
+
+UPGRADES: dict[int, Step] = {1: _knows_its_trainer}
 """``UPGRADES[v]`` turns the content of a version ``v`` record into that of version ``v + 1``."""
 
 

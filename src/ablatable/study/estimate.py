@@ -84,7 +84,7 @@ def speed_for(experiment: Experiment, scale: str, finished: Iterable[Record], de
         measured = [
             record.flops / record.device_seconds
             for record in finished
-            if record.flops > 0 and record.device_seconds > 0
+            if record.flops > 0 and record.device_seconds > 0 and record.trained_by is None
         ]
         if measured:
             speed = statistics.median(measured)

@@ -26,6 +26,12 @@ class Expected:
     rows: list[RowRuns]
     store: Store
     provisional: bool
+    fingerprint: Fingerprint
+
+    @property
+    def unfinished(self) -> set[str]:
+        """Ids of the runs without a completed record."""
+        return {id for row in self.rows for id in row.ids if self.store.status(id).state != "completed"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ def expected(study: str, scale: str | None, seeds: int | None, *, experiment: st
     if seeds is None:
         rows = _all_seeds(rows, fingerprint, lambda id: store.folder(id).is_dir())
     provisional = any(fingerprint(row.experiments[0].data) is None for row in rows)
-    return Expected(loaded, name, rows, store, provisional)
+    return Expected(loaded, name, rows, store, provisional, fingerprint)
 
 
 def from_runs(

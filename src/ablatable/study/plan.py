@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ablatable.config.schema import Experiment
@@ -28,11 +28,14 @@ class PlannedRow:
     """Device time of one run: the mean of its finished runs, else FLOPs over the plan's speed."""
     measured: bool
     runs: tuple[RunState, ...]
+    trained_by: str | None = None
+    """The row whose training serves this one, because they differ only in what is done with the weights; it costs
+    nothing then. The id of the run, where it belongs to another table."""
 
     @property
     def unfinished(self) -> int:
-        """Runs still to be trained."""
-        return sum(run.state != "completed" for run in self.runs)
+        """Runs that `ablatable run` will start: neither finished nor failed."""
+        return sum(run.state not in ("completed", "failed", "pruned") for run in self.runs)
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ def plan_study(
     device: str | None = None,
     baseline: str | None = None,
     provisional: bool = False,
+    trained_by: Mapping[str, str] | None = None,
 ) -> Plan:
     """Price a study's resolved rows.
 
@@ -96,6 +100,7 @@ def plan_study(
         device: price with this device's stated speed (a key of `estimate.STATED_SPEEDS`).
         baseline: name of the baseline where it isn't the study's own.
         provisional: whether the corpus, and so the ids, are not yet known.
+        trained_by: runs that take another's weights, from :func:`ablatable.study.families.shared_trainings`.
 
     Raises:
         InputError: a record is corrupted.
@@ -104,6 +109,7 @@ def plan_study(
     standing = {run.id: run for run in states(rows, store)}
     finished = _finished(store, standing.values())
     speed = speed_for(base, scale, finished.values(), device)
+    trainers = [_trainer(row, rows, trained_by or {}) for row in rows]
     return Plan(
         study=study.name,
         title=study.title,
@@ -111,7 +117,10 @@ def plan_study(
         baseline=baseline or study.baseline,
         seeds=len(rows[0].ids),
         vocabulary=base.tokenizer.size,
-        rows=tuple(_planned(row, base, standing, finished, speed) for row in rows),
+        rows=tuple(
+            _planned(row, base, standing, finished, speed, trainer)
+            for row, trainer in zip(rows, trainers, strict=True)
+        ),
         speed=speed,
         corpus=base.data.corpus,
         provisional=provisional,
@@ -129,8 +138,11 @@ def _planned(
     standing: dict[str, RunState],
     finished: dict[str, Record],
     speed: Speed,
+    trained_by: str | None,
 ) -> PlannedRow:
     cost = cost_of(row.experiments[0])
+    if trained_by is not None:
+        cost = replace(cost, source_tokens=0, target_tokens=0, flops=0.0)
     measured = [finished[id].device_seconds for id in row.ids if id in finished]
     return PlannedRow(
         row=row.row.name,
@@ -140,7 +152,16 @@ def _planned(
         seconds=sum(measured) / len(measured) if measured else cost.flops / speed.flops_per_second,
         measured=bool(measured),
         runs=tuple(standing[id] for id in row.ids),
+        trained_by=trained_by,
     )
+
+
+def _trainer(row: RowRuns, rows: Sequence[RowRuns], trained_by: Mapping[str, str]) -> str | None:
+    """The row that trains for this one, or the run of another table."""
+    if not all(id in trained_by for id in row.ids):
+        return None
+    trainer = trained_by[row.ids[0]]
+    return next((other.row.name for other in rows if trainer in other.ids), trainer)
 
 
 def changes(base: Experiment, other: Experiment) -> dict[str, Any]:
@@ -193,6 +214,7 @@ def _row_json(row: PlannedRow) -> dict[str, Any]:
         **asdict(row.cost),
         "seconds": row.seconds,
         "seconds_measured": row.measured,
+        "trained_by": row.trained_by,
         "runs": [{"id": run.id, "seed": run.seed, "state": run.state, "cause": run.cause} for run in row.runs],
     }
 

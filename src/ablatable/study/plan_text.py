@@ -46,7 +46,7 @@ def _cells(row: PlannedRow) -> list[str]:
         _power(cost.source_tokens + cost.target_tokens),
         ("" if row.measured else "~") + duration(row.seconds),
         size(cost.disk_bytes),
-        _standing(row),
+        _standing(row) + (f", trained by {row.trained_by}" if row.trained_by else ""),
     ]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from pickle import UnpicklingError
@@ -19,6 +18,7 @@ from torch import Tensor
 
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors, sync_folder, write_atomic
+from ablatable.training.retention import LAST, averaged_parts, drop_training_state, update_of
 
 Weights = dict[str, Tensor]
 
@@ -28,14 +28,13 @@ class Checkpoints:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.last = folder / "last.ckpt"
+        self.last = folder / LAST
         self.best = folder / "best.pt"
         self.evaluated = folder / "evaluated.pt"
 
     def numbered(self) -> list[Path]:
-        """The weights kept for averaging, oldest update first (by number, not by name or time)."""
-        found = [path for path in self.folder.glob("average-*.pt") if re.fullmatch(r"average-\d+\.pt", path.name)]
-        return sorted(found, key=_update_of)
+        """The weights kept for averaging, oldest update first."""
+        return averaged_parts(self.folder)
 
     def keep_for_average(self, weights: Weights, update: int, last: int) -> None:
         """Write the weights of this update and drop those older than the last so many."""
@@ -48,20 +47,14 @@ class Checkpoints:
 
         Its last weights would be averaged, and those it evaluated taken for this attempt's.
         """
-        late = [path for path in self.numbered() if _update_of(path) > update]
+        late = [path for path in self.numbered() if update_of(path) > update]
         for path in [*late, self.evaluated, *([self.best] if update == 0 else [])]:
             path.unlink(missing_ok=True)
 
     def clean(self, keep_state: bool) -> None:
         """Retention of a finished run: the training state and the averaged parts go unless asked for."""
-        if keep_state:
-            return
-        for path in [self.last, *self.numbered()]:
-            path.unlink(missing_ok=True)
-
-
-def _update_of(path: Path) -> int:
-    return int(path.stem.removeprefix("average-"))
+        if not keep_state:
+            drop_training_state(self.folder)
 
 
 def save_weights(path: Path, weights: Mapping[str, Tensor]) -> None:

@@ -30,6 +30,7 @@ from ablatable.training.fit import device_kind, fit, saved_progress
 from ablatable.training.mirror import check_tracking, open_mirror
 from ablatable.training.module import Diverged
 from ablatable.training.progress import Progress
+from ablatable.training.shared import adopt, adopted_progress, trained_by
 
 
 def prepare_data(experiments: Sequence[Experiment], cache: Path) -> None:
@@ -71,7 +72,7 @@ def _execute(job: Job, store: Store) -> Record:
         store.write_record(record)
         mirror.summarise(record)
     # A failed run keeps no training state either: --retry-failed is to start anew, not to fail again from its end.
-    keep_state = record.status == "completed" and experiment.runtime.keep_checkpoints
+    keep_state = record.status == "completed" and (experiment.runtime.keep_checkpoints or job.keeps_training)
     Checkpoints(job.folder / "checkpoints").clean(keep_state)
     return record
 
@@ -96,6 +97,7 @@ def _start(job: Job) -> None:
     progress = saved_progress(checkpoints)
     if progress is None or not progress.finished:
         checkpoints.rewind(0 if progress is None else progress.update)
+    adopt(job)
     with EventWriter(job.folder / "events.jsonl") as events:
         if progress is None:
             events.write("start", updates=job.experiment.train.updates)
@@ -105,9 +107,10 @@ def _start(job: Job) -> None:
 
 def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> Record:
     checkpoints = Checkpoints(job.folder / "checkpoints")
-    before = saved_progress(checkpoints) or Progress()
+    adopted = adopted_progress(job)
+    before = Progress() if adopted else saved_progress(checkpoints) or Progress()
     try:
-        progress = fit(job, dataset)
+        progress = adopted or fit(job, dataset)
     except Diverged as error:
         cause = str(error)
         _finish(job, "failed", cause)
@@ -118,14 +121,13 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
     metrics: dict[str, Metric] = {}
     for split in job.experiment.evaluate.splits:
         metrics |= evaluate_split(job, dataset, model.to(device), split)
-    _finish(job, "completed", None)
-    return _record(
-        job, dataset, "completed", None, metrics, progress, started, before.seconds + time.monotonic() - clock
-    )
+    _finish(job, "completed", progress.cause)
+    seconds = before.seconds + time.monotonic() - clock
+    return _record(job, dataset, "completed", progress.cause, metrics, progress, started, seconds)
 
 
 def evaluated_model(experiment: Experiment, dataset: Dataset, checkpoints: Checkpoints) -> AnyNetwork:
-    """The model that is scored: last, best or averaged weights, also written to ``evaluated.pt``."""
+    """The model that is scored: last, best, averaged or running-average weights, also written to ``evaluated.pt``."""
     model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
     if not checkpoints.evaluated.is_file():
         save_weights(checkpoints.evaluated, _chosen_weights(experiment, checkpoints))
@@ -137,8 +139,11 @@ def _chosen_weights(experiment: Experiment, checkpoints: Checkpoints) -> dict[st
     if experiment.evaluate.checkpoint == "best":
         return load_weights(checkpoints.best)
     if experiment.train.average_last > 1:
-        return average(checkpoints.numbered())
-    state = torch.load(checkpoints.last, map_location="cpu", weights_only=False)["state_dict"]
+        return average(checkpoints.numbered()[-experiment.train.average_last :])
+    last = torch.load(checkpoints.last, map_location="cpu", weights_only=False)
+    if experiment.evaluate.checkpoint == "ema":
+        return last["ema"]
+    state = last["state_dict"]
     return {name.removeprefix("model."): tensor for name, tensor in state.items()}
 
 
@@ -190,6 +195,7 @@ def _record(
             deterministic=kind == "cpu" and experiment.train.max_minutes is None,
             started=started,
         ),
+        trained_by=trained_by(job),
     )
 
 
