@@ -6,6 +6,7 @@ the same places: one mask, ``!= 0``, serves both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ from torch import Tensor
 
 from ablatable.data.packed import PackedPairs, Side
 from ablatable.data.tokenizers.special import BOS, EOS, PAD
+
+Noise = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.int64]]
+"""Takes source sentences with end marks and padding, (rows, places), and which pairs they are; returns as many."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,15 @@ class Batch:
         )
 
 
-def collate(pairs: PackedPairs, indices: ArrayLike) -> Batch:
-    """Return the batch of the given pairs, in the order given.
+def collate(pairs: PackedPairs, indices: ArrayLike, noise: Noise | None = None) -> Batch:
+    """Return the batch of the given pairs, in the order given, with ``noise`` on the source side if any.
 
     Without indices the tensors have no rows and one column.
     """
     rows = np.asarray(indices, np.int64)
     source = _with_eos(pairs.source_side, rows)
+    if noise is not None:
+        source = noise(source, rows)
     target = _with_eos(pairs.target_side, rows)
     # What eos replaces on the way in is padding: without its last token each row shifts right behind a bos.
     pieces = np.where(target == EOS, PAD, target)[:, :-1]

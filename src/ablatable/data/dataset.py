@@ -19,7 +19,7 @@ from ablatable.data.corpora import Corpus
 from ablatable.data.lines import read_lines, read_pairs
 from ablatable.data.packed import PackedPairs, SplitStats, open_packed, pack
 from ablatable.data.publish import publish
-from ablatable.data.tokenizers.build import train_tokenizer
+from ablatable.data.tokenizers.build import KINDS, train_tokenizer
 from ablatable.data.tokenizers.protocol import Tokenizer
 from ablatable.errors import InputError
 
@@ -70,6 +70,11 @@ class Dataset:
     def stats(self) -> dict[Split, SplitStats]:
         """Pairs kept and dropped, pieces, unknowns and lengths of each split."""
         return {split: self.packed(split).stats for split in SPLITS}
+
+    def unknown_rates(self, split: Split) -> tuple[float, float]:
+        """Unknown pieces over pieces of a split, end marks not counted: source side, target side."""
+        stats = self.packed(split).stats
+        return stats.source.unknown_rate, stats.target.unknown_rate
 
     @cached_property
     def max_source_length(self) -> int:
@@ -128,8 +133,8 @@ def _tokenizers(experiment: Experiment, corpus: Corpus, cache: Path) -> tuple[To
 
 
 def _tokenizer_key(config: TokenizerConfig, corpus: str, first: int | None, sides: tuple[str, ...]) -> str:
-    version = importlib.metadata.version("sentencepiece")
-    return _key(_TOKENIZER_RECIPE, version, corpus, first, sides, config.kind, config.size, config.normalisation)
+    versions = "+".join(importlib.metadata.version(package) for package in KINDS[config.kind].packages)
+    return _key(_TOKENIZER_RECIPE, versions, corpus, first, sides, config.kind, config.size, config.normalisation)
 
 
 def _packed(

@@ -32,6 +32,11 @@ class SideStats:
     longest: int = 0
     mean_length: float = 0.0
 
+    @property
+    def unknown_rate(self) -> float:
+        """Unknown pieces over pieces; 0 where there are no pieces."""
+        return self.unknown / max(1, self.pieces)
+
     def add(self, lengths: NDArray[np.int64], ids: NDArray[np.integer]) -> None:
         """Count one chunk of sentences."""
         self.pieces += int(lengths.sum())

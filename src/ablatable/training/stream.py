@@ -1,4 +1,8 @@
-"""The endless training text as a pure function of (seed, update): where to start is all that resuming needs."""
+"""The endless training text as a pure function of (seed, update): where to start is all that resuming needs.
+
+Where an epoch begins depends on the epochs before it, whose lengths change where sentences are cut anew. So that a
+resumed run need not cut them again, each micro-batch carries the beginning of its epoch, and a stream can start there.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,18 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.data import IterableDataset
 
+from ablatable.data.augment import Augmentation, EpochText
 from ablatable.data.batches import batch_order
-from ablatable.data.collate import Batch, collate
+from ablatable.data.collate import Batch
 from ablatable.data.packed import PackedPairs
+
+
+@dataclass(frozen=True)
+class EpochStart:
+    """An epoch, counted from 0, and the number of batches in all epochs before it."""
+
+    epoch: int = 0
+    batches: int = 0
 
 
 @dataclass(frozen=True)
@@ -21,7 +34,7 @@ class MicroBatch:
 
     ``update_tokens`` counts the target tokens of the whole update, over all its passes and devices: the loss is
     divided by it, so long and short passes weigh by their tokens. ``update`` counts from 1; ``part`` is the number of
-    the pass within the update and ``passes`` how many there are.
+    the pass within the update and ``passes`` how many there are. ``began`` is the epoch that the batch is from.
     """
 
     batch: Batch
@@ -30,13 +43,32 @@ class MicroBatch:
     passes: int
     update_tokens: int
     update_source_tokens: int
+    began: EpochStart = EpochStart()
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """A batch of ``batch_tokens``: which sentences of which epoch."""
+
+    text: EpochText
+    sentences: NDArray[np.int64]
+    began: EpochStart
+
+    @property
+    def source_tokens(self) -> int:
+        return int((self.text.pairs.source_lengths[self.sentences] + 1).sum())
+
+    @property
+    def target_tokens(self) -> int:
+        return int((self.text.pairs.target_lengths[self.sentences] + 1).sum())
 
 
 class UpdateStream(IterableDataset[MicroBatch]):
     """Micro-batches of one rank from update ``first`` on, without end.
 
     Every batch of ``batch_tokens`` is split by sentences over ranks and passes, so devices and micro-batches are a
-    matter of where to run, not of what is learned. Epoch order and batch membership come from (seed, epoch) alone.
+    matter of where to run, not of what is learned. Epoch order and batch membership come from (seed, epoch) alone, and
+    so does what ``augmentation`` does to a sentence. ``since`` is an epoch that began at or before update ``first``.
     """
 
     def __init__(
@@ -50,6 +82,8 @@ class UpdateStream(IterableDataset[MicroBatch]):
         rank: int = 0,
         ranks: int = 1,
         first: int = 1,
+        since: EpochStart = EpochStart(),
+        augmentation: Augmentation | None = None,
     ) -> None:
         super().__init__()
         self._pairs = pairs
@@ -60,6 +94,8 @@ class UpdateStream(IterableDataset[MicroBatch]):
         self._rank = rank
         self._ranks = ranks
         self._first = first
+        self._since = since
+        self._augmentation = augmentation or Augmentation(seed)
 
     @property
     def passes(self) -> int:
@@ -74,30 +110,30 @@ class UpdateStream(IterableDataset[MicroBatch]):
             yield from self._passes(chosen, update)
             update += 1
 
-    def _batches_from(self, skip: int) -> Iterator[NDArray[np.int64]]:
-        epoch = 0
+    def _batches_from(self, first: int) -> Iterator[_Chosen]:
+        began = self._since
         while True:
+            text = self._augmentation.epoch(self._pairs, began.epoch)
             order = batch_order(
-                self._pairs.source_lengths, self._pairs.target_lengths, self._batch_tokens, self._seed, epoch
+                text.pairs.source_lengths, text.pairs.target_lengths, self._batch_tokens, self._seed, began.epoch
             )
-            yield from order[skip:]
-            skip = max(0, skip - len(order))
-            epoch += 1
+            for sentences in order[max(0, first - began.batches) :]:
+                yield _Chosen(text, sentences, began)
+            began = EpochStart(began.epoch + 1, began.batches + len(order))
 
-    def _passes(self, chosen: list[NDArray[np.int64]], update: int) -> Iterator[MicroBatch]:
-        everything = np.concatenate(chosen)
-        target_tokens = int((self._pairs.target_lengths[everything] + 1).sum())
-        source_tokens = int((self._pairs.source_lengths[everything] + 1).sum())
+    def _passes(self, chosen: list[_Chosen], update: int) -> Iterator[MicroBatch]:
+        target_tokens = sum(batch.target_tokens for batch in chosen)
+        source_tokens = sum(batch.source_tokens for batch in chosen)
         slices = self._ranks * self._micro_batches
         for number, batch in enumerate(chosen):
             for micro in range(self._micro_batches):
-                mine = batch[micro * self._ranks + self._rank :: slices]
-                collated = collate(self._pairs, mine) if mine.size else _silent(self._pairs, batch)
+                mine = batch.sentences[micro * self._ranks + self._rank :: slices]
+                collated = batch.text.collate(mine) if mine.size else _silent(batch)
                 part = number * self._micro_batches + micro
-                yield MicroBatch(collated, update, part, self.passes, target_tokens, source_tokens)
+                yield MicroBatch(collated, update, part, self.passes, target_tokens, source_tokens, batch.began)
 
 
-def _silent(pairs: PackedPairs, batch: NDArray[np.int64]) -> Batch:
+def _silent(batch: _Chosen) -> Batch:
     """One sentence without a token to predict, for a device that a small batch leaves empty: ranks stay in step."""
-    shown = collate(pairs, batch[:1])
+    shown = batch.text.collate(batch.sentences[:1])
     return replace(shown, target_output=torch.zeros_like(shown.target_output), source_tokens=0, target_tokens=0)

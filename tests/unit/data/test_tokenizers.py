@@ -22,6 +22,9 @@ def made_up_lines(count: int = 400, seed: int = 3) -> list[str]:
     return [" ".join(draw.choices(words, k=6)) for _ in range(count)]
 
 
+SENTENCEPIECE = ("bpe", "unigram")
+
+
 def trained(kind: str, lines: list[str], size: int, normalisation: str = "identity") -> SentencePieceTokenizer:
     model = KINDS[kind].train(lines, size, normalisation)
     tokenizer = KINDS[kind].load(model, normalisation)
@@ -38,7 +41,7 @@ def test_tok_01_a_size_the_text_cannot_fill_is_refused_with_the_limit(kind: str,
     assert trained(kind, TINY, limit).size == limit
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 @pytest.mark.parametrize("size", [3, 4, 5, 8])
 def test_tok_02_a_size_below_the_alphabet_is_refused(kind: str, size: int) -> None:
     needed = "it needs 9;" if size > 4 else "4 special ids"
@@ -47,13 +50,13 @@ def test_tok_02_a_size_below_the_alphabet_is_refused(kind: str, size: int) -> No
     assert trained(kind, TINY, 9).size == 9
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_empty_text_is_refused(kind: str) -> None:
     with pytest.raises(InputError, match=r"tokenizer\.size=100"):
         KINDS[kind].train([], 100, "identity")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_tok_03_special_ids(kind: str) -> None:
     tokenizer = trained(kind, made_up_lines(), 60)
     assert (PAD, UNK, BOS, EOS) == (0, 1, 2, 3)
@@ -61,7 +64,7 @@ def test_tok_03_special_ids(kind: str) -> None:
     assert tokenizer.size == len(tokenizer.pieces()) == 60
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_text_that_looks_special_is_text(kind: str) -> None:
     tokenizer = trained(kind, [*made_up_lines(), "< > / s p u n k", "<s> </s> <pad> <unk>"], 80)
     ids = tokenizer.encode("<s> a </s> <pad> <unk>")
@@ -69,7 +72,7 @@ def test_text_that_looks_special_is_text(kind: str) -> None:
     assert tokenizer.decode(ids) == "<s> a </s> <pad> <unk>"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_special_ids_never_reach_the_text(kind: str) -> None:
     tokenizer = trained(kind, made_up_lines(), 60)
     ids = tokenizer.encode("abc dega")
@@ -81,7 +84,7 @@ def test_special_ids_never_reach_the_text(kind: str) -> None:
 UNUSUAL = "½ ﬁ Ａ … ︰"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_tok_04_identity_keeps_the_text_and_nfkc_says_that_it_does_not(kind: str) -> None:
     lines = [*made_up_lines(), *[UNUSUAL] * 5, *["1⁄2 fi A ... .."] * 5]
     assert (tokenizer := trained(kind, lines, 90)).decode(tokenizer.encode(UNUSUAL)) == UNUSUAL
@@ -97,14 +100,14 @@ def test_tok_04_bleu_against_untouched_and_redecoded_references() -> None:
     assert corpus_bleu([redecoded], [[redecoded]]).score == pytest.approx(100)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 @pytest.mark.parametrize("text", ["  two  spaces ", "a\tb", "", " ", "non\u00a0breaking\u2028line"])
 def test_identity_keeps_white_space(kind: str, text: str) -> None:
     tokenizer = trained(kind, [*made_up_lines(), *["two spaces\tnon\u00a0breaking\u2028line b"] * 3], 80)
     assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_tok_10_training_repeats_whatever_the_line_order(kind: str) -> None:
     lines = made_up_lines()
     first, again, backwards = (trained(kind, text, 120) for text in (lines, lines, lines[::-1]))
@@ -136,7 +139,7 @@ def test_tok_10_the_fingerprint_ignores_settings_stored_in_the_model(monkeypatch
     assert KINDS["bpe"].load(eight, "identity").fingerprint == KINDS["bpe"].load(two, "identity").fingerprint
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_tok_12_a_list_is_decoded_at_once(kind: str) -> None:
     tokenizer = trained(kind, made_up_lines(), 120)
     ids = tokenizer.encode("iagg jdec dggg")
@@ -144,7 +147,7 @@ def test_tok_12_a_list_is_decoded_at_once(kind: str) -> None:
     assert "".join(tokenizer.decode([index]) for index in ids) == "iaggjdecdggg"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SENTENCEPIECE)
 def test_lines_are_encoded_as_one_by_one(kind: str) -> None:
     tokenizer = trained(kind, made_up_lines(), 120)
     lines = [*made_up_lines(20, seed=9), ""]

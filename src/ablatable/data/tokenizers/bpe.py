@@ -10,6 +10,8 @@ from ablatable.data.tokenizers.sentencepiece_model import SentencePieceTokenizer
 class Bpe:
     """``tokenizer.kind=bpe``."""
 
+    packages = ("sentencepiece",)
+
     def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
         """Return the trained model; raise InputError where ``size`` doesn't suit ``lines``."""
         return train_model("bpe", lines, size, normalisation)

@@ -8,11 +8,22 @@ from pathlib import Path
 from ablatable.config.data import Tokenizer as TokenizerConfig
 from ablatable.data.publish import publish
 from ablatable.data.tokenizers.bpe import Bpe
+from ablatable.data.tokenizers.byte import Byte
+from ablatable.data.tokenizers.character import Character
 from ablatable.data.tokenizers.protocol import Tokenizer, TokenizerKind
 from ablatable.data.tokenizers.unigram import Unigram
+from ablatable.data.tokenizers.word import Word
+from ablatable.data.tokenizers.wordpiece import WordPiece
 from ablatable.errors import InputError
 
-KINDS: dict[str, TokenizerKind] = {"bpe": Bpe(), "unigram": Unigram()}
+KINDS: dict[str, TokenizerKind] = {
+    "bpe": Bpe(),
+    "unigram": Unigram(),
+    "wordpiece": WordPiece(),
+    "word": Word(),
+    "character": Character(),
+    "byte": Byte(),
+}
 _MODEL_FILE = "tokenizer.model"
 
 
@@ -43,7 +54,7 @@ def load_tokenizer(config: TokenizerConfig, folder: Path) -> Tokenizer:
     """
     try:
         return KINDS[config.kind].load((folder / _MODEL_FILE).read_bytes(), config.normalisation)
-    except (FileNotFoundError, RuntimeError) as error:
+    except (FileNotFoundError, RuntimeError, ValueError) as error:
         raise InputError(
             f"{folder}: missing or damaged tokenizer; delete the folder and run the command again"
         ) from error

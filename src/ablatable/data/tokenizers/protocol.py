@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Tokenizer(Protocol):
@@ -32,13 +32,27 @@ class Tokenizer(Protocol):
         ...
 
 
+@runtime_checkable
+class Sampler(Tokenizer, Protocol):
+    """A tokenizer that knows other segmentations of a sentence than its best."""
+
+    def sample(self, ids: Sequence[int], rate: float, seed: int) -> list[int]:
+        """Return a segmentation drawn at random of the text that ``ids`` stand for, by ``seed`` alone."""
+        ...
+
+
 class TokenizerKind(Protocol):
     """One value of ``tokenizer.kind``: how its model, one blob of bytes, is trained and read back."""
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The packages whose version may decide what is trained."""
+        ...
 
     def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
         """Train on ``lines`` and return the stored form; raise InputError where ``size`` cannot be had."""
         ...
 
     def load(self, model: bytes, normalisation: str) -> Tokenizer:
-        """Read back what ``train`` returned."""
+        """Read back what ``train`` returned; raise ValueError or RuntimeError where it is damaged."""
         ...

@@ -11,7 +11,6 @@ Conventions, stated because each of them changes numbers:
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -20,6 +19,7 @@ from typing import Any, cast
 
 import sentencepiece
 
+from ablatable.data.tokenizers.fingerprint import fingerprint
 from ablatable.data.tokenizers.special import BOS, EOS, FIRST_PIECE, PAD, UNK
 from ablatable.errors import InputError
 
@@ -97,7 +97,7 @@ class SentencePieceTokenizer:
     def __init__(self, kind: str, model: bytes, normalisation: str) -> None:
         self._processor = cast(Any, sentencepiece.SentencePieceProcessor(model_proto=model))
         self.size: int = self._processor.get_piece_size()
-        self.fingerprint = _fingerprint(kind, normalisation, self.pieces())
+        self.fingerprint = fingerprint(kind, normalisation, self.pieces())
 
     def pieces(self) -> list[str]:
         """Return the pieces in id order, special ones first."""
@@ -115,8 +115,20 @@ class SentencePieceTokenizer:
         """Return the text of the whole list; special ids leave no text."""
         return self._processor.decode([int(index) for index in ids if index >= FIRST_PIECE])
 
+    def sample(self, ids: Sequence[int], rate: float, seed: int) -> list[int]:
+        """Return another segmentation of the same text, drawn at random; the same for the same arguments.
 
-def _fingerprint(kind: str, normalisation: str, pieces: Sequence[str]) -> str:
-    """Hash the piece list, not the model file: its bytes change with settings that change no segmentation."""
-    text = "\n".join([kind, normalisation, *pieces])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        A sentence with an unknown piece is returned as it is: its text is not all there.
+
+        Args:
+            ids: the pieces of one sentence.
+            rate: BPE: the share of merges left out (p of Provilkov et al., 2020, section 3). Unigram: alpha, the power
+                of a segmentation's probability in the draw from all of them (Kudo, 2018, section 3.3, l infinite).
+            seed: from 0, below 2**31.
+        """
+        if UNK in ids:
+            return list(ids)
+        text = self.decode(ids)
+        # sentencepiece has one generator for everything, so it is seeded anew for each sentence.
+        cast(Any, sentencepiece).set_random_generator_seed(seed)
+        return self._processor.encode(text, enable_sampling=True, alpha=rate, nbest_size=-1)

@@ -7,3 +7,6 @@ UNK = 1
 BOS = 2
 EOS = 3
 FIRST_PIECE = 4
+
+NAMES = ("<pad>", "<unk>", "<s>", "</s>")
+"""What lists of pieces show at these ids; text that reads like them is text."""

@@ -10,6 +10,8 @@ from ablatable.data.tokenizers.sentencepiece_model import SentencePieceTokenizer
 class Unigram:
     """``tokenizer.kind=unigram``."""
 
+    packages = ("sentencepiece",)
+
     def train(self, lines: Iterable[str], size: int, normalisation: str) -> bytes:
         """Return the trained model; raise InputError where ``size`` doesn't suit ``lines``."""
         return train_model("unigram", lines, size, normalisation)
