@@ -77,22 +77,32 @@ def _trained_output(model: Transformer) -> Tensor:
 
 @_each(CHOICES)
 def test_each_value_trains(name: str, leaf: Leaf, value: object) -> None:
-    model = replace(_baseline(leaf, {}), **{name: value})
-    built = _build(model).train()
+    """Every parameter has a gradient within three updates: two shut gates may keep it from what lies behind them."""
+    built = _build(replace(_baseline(leaf, {}), **{name: value})).train()
+    optimiser = torch.optim.Adam(built.parameters(), lr=0.01)
+    unlearned = {parameter_name for parameter_name, _ in built.named_parameters()}
     source, target, expected = _batch()
-    loss = F.cross_entropy(built(source, target).flatten(0, 1), expected.flatten(), ignore_index=0)
-    loss.backward()
-    assert torch.isfinite(loss)
-    for parameter_name, parameter in built.named_parameters():
-        assert parameter.grad is not None, f"{parameter_name} takes no part in the model"
-        assert torch.isfinite(parameter.grad).all(), parameter_name
-        assert parameter.grad.abs().max() > 1e-7, f"{parameter_name} does not learn"
+    for _ in range(3):
+        optimiser.zero_grad()
+        loss = F.cross_entropy(built(source, target).flatten(0, 1), expected.flatten(), ignore_index=0)
+        loss.backward()
+        assert torch.isfinite(loss)
+        for parameter_name, parameter in built.named_parameters():
+            assert parameter.grad is not None, f"{parameter_name} takes no part in the model"
+            assert torch.isfinite(parameter.grad).all(), parameter_name
+            if parameter.grad.abs().max() > 1e-7:
+                unlearned.discard(parameter_name)
+        if not unlearned:
+            return
+        optimiser.step()
+    raise AssertionError(f"{sorted(unlearned)} do not learn")
 
 
 @_each(CHOICES)
 def test_each_value_survives_saving_and_counts_right(name: str, leaf: Leaf, value: object) -> None:
     model = replace(_baseline(leaf, {}), **{name: value})
     saved, loaded = _build(model, seed=1), _build(model, seed=2)
+    _trained_output(saved)  # so that what training leaves beside the parameters is not as it was built
     file = io.BytesIO()
     torch.save(saved.state_dict(), file)
     file.seek(0)
