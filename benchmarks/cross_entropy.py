@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from ablatable.training.loss import _CHUNK_ELEMENTS, token_losses
+from ablatable.training.loss import _CHUNK_ELEMENTS, Smoothing, token_losses
 
 
 def seconds(step: Callable[[], Tensor]) -> float:
@@ -35,7 +35,7 @@ def main() -> None:
             return F.cross_entropy(h @ w.t(), t, label_smoothing=0.1, reduction="sum")
 
         def chunked(h: Tensor = hidden, w: Tensor = weight, t: Tensor = targets) -> Tensor:
-            return token_losses(h, w, t, 0.1).smoothed
+            return token_losses(h, w, t, Smoothing(0.1)).smoothed
 
         for step in (plain, chunked):
             seconds(step)

@@ -24,6 +24,7 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.training import fit as fitting
 from ablatable.training.evaluate import batch_losses
+from ablatable.training.loss import Smoothing
 from ablatable.training.module import TranslationModule, noise_seed, seed_noise
 from ablatable.training.schedule import learning_rate
 from ablatable.training.stream import UpdateStream
@@ -54,7 +55,7 @@ def by_hand(job: Job, data: Dataset) -> list[float]:
         start = time.perf_counter()
         item = next(stream)
         seed_noise(torch.device("cpu"), noise_seed(1, update, 0, 0))
-        sums = batch_losses(model, item.batch, train.label_smoothing)
+        sums = batch_losses(model, item.batch, Smoothing(train.label_smoothing))
         optimizer.zero_grad()
         (sums.smoothed / item.update_tokens).backward()
         for group in optimizer.param_groups:

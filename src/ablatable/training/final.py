@@ -14,9 +14,9 @@ from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
 from ablatable.record.schema import Metric
-from ablatable.scoring.perplexity import mean_nll, perplexity
+from ablatable.scoring.perplexity import bits_per_character, mean_nll, perplexity
 from ablatable.scoring.score import score
-from ablatable.training.evaluate import nll_sums
+from ablatable.training.evaluate import split_sums
 
 _REPORT_SECONDS = 2.0
 
@@ -24,20 +24,33 @@ _REPORT_SECONDS = 2.0
 def evaluate_split(job: Job, dataset: Dataset, model: AnyNetwork, split: Literal["valid", "test"]) -> dict[str, Metric]:
     """Metrics of one split by name, such as ``valid.bleu``; the translations go to ``hypotheses.<split>.txt``.
 
-    NLL and perplexity are over the whole split and unsmoothed; ``evaluate.sentences`` limits what is translated.
+    NLL, perplexity and bits per character are over the whole split and unsmoothed, unknown rates over the whole split
+    too; ``evaluate.sentences`` limits what is translated.
     """
     experiment = job.experiment
     device = model.output_weight.device
     with torch.autocast(device.type, torch.bfloat16, enabled=experiment.train.precision == "bf16"):
-        total, tokens = nll_sums(model, dataset.packed(split), device)
+        sums = split_sums(model, dataset.packed(split), device)
     hypotheses = _translations(job, dataset, model, split)
     write_atomic(job.folder / f"hypotheses.{split}.txt", "".join(f"{line}\n" for line in hypotheses))
-    references = dataset.references(split)[: experiment.evaluate.sentences]
-    scores = score(hypotheses, references, dataset.corpus.target)
+    references = dataset.references(split)
+    scores = score(hypotheses, references[: experiment.evaluate.sentences], dataset.corpus.target)
+    unknown_source, unknown_target = dataset.unknown_rates(split)
     return {
-        f"{split}.nll": Metric(mean_nll(total, tokens), "nats/token"),
-        f"{split}.ppl": Metric(perplexity(total, tokens), "perplexity/token"),
+        f"{split}.nll": Metric(mean_nll(sums.nll, sums.tokens), "nats/token"),
+        f"{split}.ppl": Metric(perplexity(sums.nll, sums.tokens), "perplexity/token"),
+        f"{split}.bpc": Metric(bits_per_character(sums.nll, references), "bits/character"),
+        f"{split}.oov_source": Metric(unknown_source, "fraction"),
+        f"{split}.oov_target": Metric(unknown_target, "fraction"),
         **{f"{split}.{name}": metric for name, metric in scores.items()},
+    }
+
+
+def vocabulary_sizes(dataset: Dataset) -> dict[str, Metric]:
+    """The sizes the vocabularies have, which may be below ``tokenizer.size`` where the text has fewer words."""
+    return {
+        "source_vocabulary": Metric(float(dataset.source_tokenizer.size), "pieces"),
+        "target_vocabulary": Metric(float(dataset.target_tokenizer.size), "pieces"),
     }
 
 

@@ -15,15 +15,18 @@ from torch.multiprocessing.spawn import ProcessRaisedException
 from torch.utils.data import DataLoader
 
 from ablatable.config.schema import Experiment
+from ablatable.data.augment import augmentation_of
 from ablatable.data.dataset import Dataset
 from ablatable.errors import InputError, RunFailed
 from ablatable.nn.build import build_model
 from ablatable.record.job import Job
 from ablatable.training.checkpoint import Checkpoints
 from ablatable.training.keeper import Keeper
+from ablatable.training.loss import smoothing_of
 from ablatable.training.module import Diverged, TranslationModule
+from ablatable.training.prior import label_counts
 from ablatable.training.progress import Progress
-from ablatable.training.stream import MicroBatch, UpdateStream
+from ablatable.training.stream import EpochStart, MicroBatch, UpdateStream
 
 _PRECISION: dict[str, Literal["32-true", "bf16-mixed"]] = {"fp32": "32-true", "bf16": "bf16-mixed"}
 
@@ -35,8 +38,10 @@ class _FittedModule(TranslationModule):
         model = build_model(
             experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed
         )
-        super().__init__(model, experiment)
+        smoothing = smoothing_of(experiment.train, lambda: label_counts(dataset.train, dataset.target_tokenizer.size))
+        super().__init__(model, experiment, smoothing)
         self._pairs = dataset.train
+        self._augmentation = augmentation_of(experiment, dataset.source_tokenizer, dataset.target_tokenizer)
 
     def setup(self, stage: str) -> None:
         torch.set_num_threads(self.experiment.runtime.threads)
@@ -52,6 +57,8 @@ class _FittedModule(TranslationModule):
             rank=self.trainer.global_rank,
             ranks=self.trainer.world_size,
             first=self.progress.update + 1,
+            since=EpochStart(self.progress.epoch, self.progress.epoch_batches),
+            augmentation=self._augmentation,
         )
         self.rank_weight = float(self.trainer.world_size * stream.passes)
         return DataLoader(stream, batch_size=None)

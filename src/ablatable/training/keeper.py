@@ -14,9 +14,10 @@ from ablatable.data.packed import PackedPairs
 from ablatable.record.events import EventWriter
 from ablatable.record.schema import CurvePoint
 from ablatable.training.checkpoint import Checkpoints, atomically, save_weights
-from ablatable.training.evaluate import nll_sums
+from ablatable.training.evaluate import split_sums
 from ablatable.training.module import Diverged, TranslationModule
-from ablatable.training.schedule import learning_rate
+from ablatable.training.patience import Validation, cause, runs_out
+from ablatable.training.schedule import learning_rate, peak_setting
 from ablatable.training.stream import MicroBatch
 
 _LOOK_EVERY = 10
@@ -73,7 +74,8 @@ class Keeper(pl.Callback):
         if due_report or due_valid or due_save:
             self._report(trainer, pl_module)
         if due_valid:
-            self._validate(trainer, pl_module)
+            validation = self._validate(trainer, pl_module)
+            done = done or _gives_up(pl_module, validation)
         if train.average_last > 1 and (update % train.average_every == 0 or done) and trainer.is_global_zero:
             self._checkpoints.keep_for_average(pl_module.model.state_dict(), update, train.average_last)
         if done:
@@ -101,7 +103,7 @@ class Keeper(pl.Callback):
         if not (math.isfinite(smoothed) and math.isfinite(nll)):
             raise Diverged(
                 f"the training loss was not finite at or before update {progress.update}; "
-                "lower train.learning_rate_factor or raise train.warmup"
+                f"lower train.{peak_setting(module.experiment.train)} or raise train.warmup"
             )
         progress.seconds += now - self._clock
         self._clock = self._reported = now
@@ -121,11 +123,11 @@ class Keeper(pl.Callback):
                 seconds=round(progress.seconds, 3),
             )
 
-    def _validate(self, trainer: pl.Trainer, module: TranslationModule) -> None:
+    def _validate(self, trainer: pl.Trainer, module: TranslationModule) -> Validation:
         with trainer.precision_plugin.forward_context():
-            total, tokens = nll_sums(module.model, self._valid, module.device, trainer.global_rank, trainer.world_size)
-        _, total, tokens = _over_ranks(trainer, 0.0, total, tokens)
-        nll = round(total / tokens, 6)
+            mine = split_sums(module.model, self._valid, module.device, trainer.global_rank, trainer.world_size)
+        total, correct, tokens = _over_ranks(trainer, mine.nll, mine.correct, mine.tokens)
+        nll, accuracy = round(total / tokens, 6), round(correct / tokens, 6)
         progress = module.progress
         if not math.isfinite(nll):
             raise Diverged(f"the validation loss was not finite at update {progress.update}")
@@ -145,10 +147,12 @@ class Keeper(pl.Callback):
             if trainer.is_global_zero:
                 save_weights(self._checkpoints.best, module.model.state_dict())
         if self._events is not None:
-            self._events.write("valid", update=progress.update, nll=nll, ppl=progress.curve[-1].valid_ppl)
+            ppl = progress.curve[-1].valid_ppl
+            self._events.write("valid", update=progress.update, nll=nll, ppl=ppl, accuracy=accuracy)
         now = time.monotonic()
         progress.seconds += now - self._clock
         self._clock = now
+        return Validation(nll, accuracy)
 
     def _save(self, trainer: pl.Trainer) -> None:
         path = self._checkpoints.last
@@ -159,6 +163,15 @@ class Keeper(pl.Callback):
         if trainer.world_size > 1:
             trainer.strategy.barrier()
         self._saved = time.monotonic()
+
+
+def _gives_up(module: TranslationModule, validation: Validation) -> bool:
+    """Whether ``train.patience`` ends training here; the record then says so."""
+    train, progress = module.experiment.train, module.progress
+    if not runs_out(train, progress, validation):
+        return False
+    progress.cause = cause(train, progress)
+    return True
 
 
 def _over_ranks(trainer: pl.Trainer, first: float, second: float, third: float) -> tuple[float, float, float]:

@@ -25,7 +25,7 @@ from ablatable.record.schema import Labels, Metric, Record, Status
 from ablatable.record.stamp import collect, utc_now
 from ablatable.record.store import Store
 from ablatable.training.checkpoint import Checkpoints, average, load_weights, save_weights
-from ablatable.training.final import evaluate_split
+from ablatable.training.final import evaluate_split, vocabulary_sizes
 from ablatable.training.fit import device_kind, fit, saved_progress
 from ablatable.training.mirror import check_tracking, open_mirror
 from ablatable.training.module import Diverged
@@ -118,7 +118,7 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
         return _record(job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock)
     model = evaluated_model(job.experiment, dataset, checkpoints)
     device = torch.device(device_kind(job.experiment))
-    metrics: dict[str, Metric] = {}
+    metrics = vocabulary_sizes(dataset)
     for split in job.experiment.evaluate.splits:
         metrics |= evaluate_split(job, dataset, model.to(device), split)
     _finish(job, "completed", progress.cause)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ablatable.training import loss as loss_module
-from ablatable.training.loss import token_losses
+from ablatable.training.loss import Smoothing, token_losses
 
 LOGITS = [2.0, 1.0, 0.5, -1.0]
 
@@ -16,7 +16,12 @@ LOGITS = [2.0, 1.0, 0.5, -1.0]
 def by_logits(logits: list[float], target: int, smoothing: float) -> tuple[float, float]:
     """Drive the loss with given logits: an identity output matrix."""
     hidden = torch.tensor([logits], dtype=torch.float64)
-    sums = token_losses(hidden, torch.eye(len(logits), dtype=torch.float64), torch.tensor([target]), smoothing)
+    sums = token_losses(
+        hidden,
+        torch.eye(len(logits), dtype=torch.float64),
+        torch.tensor([target]),
+        Smoothing(smoothing) if smoothing else None,
+    )
     return float(sums.smoothed), float(sums.nll)
 
 
@@ -55,7 +60,7 @@ def test_sums_and_gradients_equal_torchs(smoothing: float, tokens: int) -> None:
     hidden = torch.randn(tokens, 8, dtype=torch.float64, generator=generator, requires_grad=True)
     weight = torch.randn(50, 8, dtype=torch.float64, generator=generator, requires_grad=True)
     targets = torch.randint(0, 50, (tokens,), generator=generator)
-    sums = token_losses(hidden, weight, targets, smoothing)
+    sums = token_losses(hidden, weight, targets, Smoothing(smoothing) if smoothing else None)
     ours = torch.autograd.grad(sums.smoothed * 0.3, (hidden, weight))
     expected = F.cross_entropy(hidden @ weight.t(), targets, label_smoothing=smoothing, reduction="sum")
     theirs = torch.autograd.grad(expected * 0.3, (hidden, weight))
@@ -73,7 +78,7 @@ def test_gradcheck() -> None:
     targets = torch.tensor([0, 6, 2, 2, 5])
 
     def smoothed(states: Tensor, matrix: Tensor) -> Tensor:
-        return token_losses(states, matrix, targets, 0.1).smoothed
+        return token_losses(states, matrix, targets, Smoothing(0.1)).smoothed
 
     assert torch.autograd.gradcheck(smoothed, (hidden, weight))
 
@@ -86,7 +91,7 @@ def test_the_whole_matrix_is_never_held() -> None:
     weight = torch.randn(vocabulary, 8, requires_grad=True)
     targets = torch.randint(0, vocabulary, (tokens,))
     with torch.profiler.profile(profile_memory=True) as profile:
-        token_losses(hidden, weight, targets, 0.1).smoothed.backward()
+        token_losses(hidden, weight, targets, Smoothing(0.1)).smoothed.backward()
     largest = max(event.self_cpu_memory_usage // max(1, event.count) for event in profile.key_averages())
     assert largest < tokens * vocabulary * 4 / 8
 
@@ -96,7 +101,7 @@ def test_bf16_autocast_keeps_float32_sums_and_gradients() -> None:
     weight = torch.randn(100, 16, requires_grad=True)
     targets = torch.randint(0, 100, (64,))
     with torch.autocast("cpu", torch.bfloat16):
-        sums = token_losses(hidden, weight, targets, 0.1)
+        sums = token_losses(hidden, weight, targets, Smoothing(0.1))
     sums.smoothed.backward()
     assert sums.nll.dtype == torch.float32
     assert hidden.grad is not None
@@ -107,5 +112,5 @@ def test_bf16_autocast_keeps_float32_sums_and_gradients() -> None:
 
 def test_no_gradient_is_made_where_none_is_wanted() -> None:
     with torch.no_grad():
-        sums = token_losses(torch.randn(5, 4), torch.randn(9, 4), torch.zeros(5, dtype=torch.long), 0.0)
+        sums = token_losses(torch.randn(5, 4), torch.randn(9, 4), torch.zeros(5, dtype=torch.long), None)
     assert not sums.smoothed.requires_grad

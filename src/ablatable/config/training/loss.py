@@ -35,7 +35,7 @@ class LossChoices:
             choices={
                 "uniform": "Szegedy et al. 2016; Vaswani et al. 2017, section 5.4: (1-a) y + a/K over all K classes",
                 "others": "Vaswani et al. 2018, the first public code: 1-a for the right class, a/(K-1) for each other",
-                "unigram": "Pereyra et al. 2017: (1-a) y + a p, p the add-one frequencies of the training target pieces",
+                "unigram": "Pereyra et al. 2017: (1-a) y + a p, p the add-one frequencies of the training targets",
             },
         ),
         Needs("train.label_smoothing", above=0),

@@ -24,7 +24,7 @@ class OptimiserChoices:
             choices={
                 "paper": "Vaswani et al. 2017, section 5.3: factor d_model^-0.5 min(step^-0.5, step warmup^-1.5)",
                 "inverse-sqrt": "Ott et al. 2019: the peak, then peak sqrt(warmup / step)",
-                "cosine": "Loshchilov & Hutter 2017: half a cosine from the peak to final_rate of it at the last update",
+                "cosine": "Loshchilov & Hutter 2017: half a cosine, from the peak to final_rate of it at the end",
                 "constant": "the peak to the end",
             },
         ),
