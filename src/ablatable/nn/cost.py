@@ -11,6 +11,7 @@ taken at one mean length for both sides.
 from __future__ import annotations
 
 from ablatable.config.model import Model
+from ablatable.nn.cost_rivals import forward_cost
 from ablatable.nn.count import concatenated_width
 
 MEAN_LENGTH = 30.0
@@ -34,10 +35,19 @@ def training_flops(
         target_tokens: target pieces read in training, likewise.
         mean_length: pieces per sentence on either side.
     """
+    if model.architecture != "transformer":
+        return _rival(model, vocabulary, source_tokens, target_tokens, mean_length)
     positions = _positions(model, mean_length)
     source = model.layers * _per_source_token(model, mean_length) + positions if model.cross_attention else 0.0
     target = model.layers * _per_target_token(model, mean_length) + positions + 2.0 * model.d_model * vocabulary
     return 3.0 * (source * source_tokens + target * target_tokens)
+
+
+def _rival(model: Model, vocabulary: int, source_tokens: float, target_tokens: float, mean_length: float) -> float:
+    cost = forward_cost(model, mean_length)
+    target = cost.target_token + 2.0 * model.d_model * vocabulary
+    sentences = source_tokens / mean_length
+    return 3.0 * (cost.source_token * source_tokens + target * target_tokens + cost.sentence * sentences)
 
 
 def _per_source_token(model: Model, mean_length: float) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ablatable.config.model import Model
+from ablatable.config.model.position import POSITIONED
 
 TARGET_LANGUAGES = 32
 """Rows of the first public code's table of target languages."""
@@ -14,6 +15,8 @@ def parameter_count(model: Model, source_vocabulary: int, target_vocabulary: int
     A matrix that is used in several places counts once; running statistics are no parameters. A decoder without
     cross-attention has no encoder beside it.
     """
+    if model.architecture != "transformer":
+        return _rival(model) + model.d_model * _embedding_rows(model, source_vocabulary, target_vocabulary)
     width = model.d_model
     attention = _attention(model) + _residual(model)
     feed_forward = 0 if model.ffn == "none" else _feed_forward(model) + _residual(model)
@@ -25,6 +28,11 @@ def parameter_count(model: Model, source_vocabulary: int, target_vocabulary: int
         + (2 if model.cross_attention else 1) * _positions(model)
         + width * (TARGET_LANGUAGES if model.target_language_table else 0)
     )
+
+
+def _rival(model: Model) -> int:
+    """All but the embeddings; the closed forms stand in :mod:`ablatable.config.model.matching`."""
+    return model.rival_body + (2 * _positions(model) if model.architecture in POSITIONED else 0)
 
 
 def _attention(model: Model) -> int:

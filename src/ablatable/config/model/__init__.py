@@ -10,13 +10,21 @@ from ablatable.config.model.dropout import DropoutChoices
 from ablatable.config.model.embedding import EmbeddingChoices
 from ablatable.config.model.ffn import FeedForwardChoices
 from ablatable.config.model.norm import NormChoices
-from ablatable.config.model.position import PositionChoices
+from ablatable.config.model.position import POSITIONED, RELATIVE, PositionChoices
+from ablatable.config.model.rivals import RivalChoices
 from ablatable.config.model.shape import ShapeChoices
 
 
 @dataclass(frozen=True, kw_only=True, config=ConfigDict(strict=True, extra="forbid", allow_inf_nan=False))
 class Model(
-    DropoutChoices, FeedForwardChoices, NormChoices, EmbeddingChoices, PositionChoices, AttentionChoices, ShapeChoices
+    RivalChoices,
+    DropoutChoices,
+    FeedForwardChoices,
+    NormChoices,
+    EmbeddingChoices,
+    PositionChoices,
+    AttentionChoices,
+    ShapeChoices,
 ):
     """An encoder-decoder (Vaswani et al. 2017, section 3, and its rivals); fields come from the last base on."""
 
@@ -34,8 +42,12 @@ class Model(
     def _possible(self) -> Self:
         if self.architecture == "transformer":
             self._check_heads()
-            self._check_position()
             self._check_norm()
+            self._check_source()
+        else:
+            self._check_rival()
+        if self.architecture in POSITIONED:
+            self._check_position()
         return self
 
     def _check_heads(self) -> None:
@@ -52,6 +64,11 @@ class Model(
             )
 
     def _check_position(self) -> None:
+        if self.position in RELATIVE and self.architecture != "transformer":
+            raise ValueError(
+                f"model.position={self.position} acts in self-attention and model.architecture={self.architecture} has "
+                "none; choose sinusoidal, learned, index or none"
+            )
         if self.position == "sinusoidal" and self.d_model % 2:
             raise ValueError(
                 f"model.d_model={self.d_model} is odd and model.position=sinusoidal needs pairs of channels; "
@@ -62,10 +79,15 @@ class Model(
                 f"model.position=rope rotates pairs of channels and d_k is {self.key_size} (model.d_model="
                 f"{self.d_model}, model.heads={self.heads}); choose an even model.d_k or other positions"
             )
-        if self.position in ("rope", "shaw") and self.score == "additive":
+        if self.position == "rope" and self.score == "additive":
             raise ValueError(
-                f"model.position={self.position} acts on the product of query and key and model.score=additive has "
-                "none; choose model.score=dot or cosine, or other positions"
+                "model.position=rope acts on the product of query and key and model.score=additive has none; choose "
+                "model.score=dot or cosine, or other positions"
+            )
+        if self.position == "shaw" and self.score != "dot":
+            raise ValueError(
+                "model.position=shaw adds a vector to the key of a dot product and model.score="
+                f"{self.score} is none; choose model.score=dot or other positions"
             )
         if self.position == "t5":
             self._check_buckets()
@@ -80,6 +102,20 @@ class Model(
             raise ValueError(
                 f"model.position_distance={self.position_distance} ends within the {self.position_buckets // 2} "
                 "buckets that hold one offset each; raise it above half of model.position_buckets"
+            )
+
+    def _check_source(self) -> None:
+        if self.cross_attention:
+            return
+        if self.target_language_table:
+            raise ValueError(
+                "model.target_language_table=true adds to the encoder's input and model.cross_attention=false leaves "
+                "no encoder; leave out model.target_language_table"
+            )
+        if self.tying == "source-target":
+            raise ValueError(
+                "model.tying=source-target ties the source embedding and model.cross_attention=false leaves none; "
+                "choose model.tying=none, decoder or three-way"
             )
 
     def _check_norm(self) -> None:

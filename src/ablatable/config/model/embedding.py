@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ablatable.config.axis import Axis, Effect, changes
+from ablatable.config.axis import Axis, Effect, Needs, changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,4 +46,5 @@ class EmbeddingChoices:
             changes(Effect.FORWARD, Effect.PARAMS),
             values=(True, False),
         ),
+        Needs("model.architecture", one_of=("transformer",)),
     ] = False

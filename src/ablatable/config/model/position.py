@@ -7,6 +7,10 @@ from pydantic import Field
 
 from ablatable.config.axis import Axis, Effect, Needs, changes
 
+POSITIONED = ("transformer", "convolutional")
+"""Architectures that positions mean anything to: recurrence counts for itself, and a bag has no order."""
+RELATIVE = ("rope", "alibi", "shaw", "t5")
+"""Kinds that act in self-attention, which only the Transformer has."""
 _ABSOLUTE = ("sinusoidal", "learned", "index")
 _WAVES = Needs("model.position", one_of=("sinusoidal", "rope"))
 
@@ -37,7 +41,7 @@ class PositionChoices:
                 "none": "no order besides the causal mask",
             },
         ),
-        Needs("model.architecture", one_of=("transformer",)),
+        Needs("model.architecture", one_of=POSITIONED),
     ] = "sinusoidal"
     position_combine: Annotated[
         Literal["add", "concatenate"],

@@ -17,7 +17,17 @@ class ShapeChoices:
     architecture: Annotated[
         str,
         Field(description="The kind of encoder and decoder; all share data, loss, search and scoring."),
-        Axis("architecture", "3", _SHAPE, choices={"transformer": "Vaswani et al. 2017"}),
+        Axis(
+            "architecture",
+            "3",
+            _SHAPE,
+            choices={
+                "transformer": "Vaswani et al. 2017",
+                "rnn": "Sutskever et al. 2014, Bahdanau et al. 2015: LSTM or GRU encoder and decoder",
+                "convolutional": "Gehring et al. 2017: gated convolutions, attention in each decoder layer",
+                "bag": "Bengio et al. 2003, Rush et al. 2015: feed-forward over a window and a bag of the source",
+            },
+        ),
     ] = "transformer"
     layers: Annotated[
         int,
@@ -26,6 +36,6 @@ class ShapeChoices:
     ] = 6
     d_model: Annotated[
         int,
-        Field(ge=2, le=16384, description="Width of the residual stream."),
+        Field(ge=2, le=16384, description="Width of the residual stream, of embeddings and of hidden states."),
         Axis("d_model", "3.1", _SHAPE, values=(256, 512, 1024), scales="width", search=(64, 1024, "log")),
     ] = 512

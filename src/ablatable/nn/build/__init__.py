@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ablatable.config.model import Model
+from ablatable.nn.build.bag import bag
+from ablatable.nn.build.convolutional import convolutional
+from ablatable.nn.build.recurrent import recurrent
 from ablatable.nn.build.transformer import transformer
 from ablatable.nn.init import initialise
 from ablatable.nn.network import AnyNetwork
 
-KINDS: dict[str, Callable[[Model, int, int], AnyNetwork]] = {"transformer": transformer}
+KINDS: dict[str, Callable[[Model, int, int], AnyNetwork]] = {
+    "transformer": transformer,
+    "rnn": recurrent,
+    "convolutional": convolutional,
+    "bag": bag,
+}
 """Builders by ``model.architecture``; each takes the vocabulary sizes of source and target."""
 
 
