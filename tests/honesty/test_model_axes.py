@@ -51,7 +51,7 @@ def _each(choices: list[tuple[str, Leaf, object]]) -> pytest.MarkDecorator:
 
 def _batch() -> tuple[Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(3)
-    source = torch.randint(4, VOCABULARY, (4, 7), generator=generator)
+    source = torch.randint(4, VOCABULARY, (4, 14), generator=generator)  # position_distance matters from offset 11 on
     target = torch.randint(4, VOCABULARY, (4, 6), generator=generator)
     source[1, 5:] = 0
     target[2, 4:] = 0
