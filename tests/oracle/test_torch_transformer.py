@@ -1,4 +1,4 @@
-"""The base model against ``torch.nn.Transformer`` with the same weights, a program we did not write."""
+"""Post-norm and pre-norm models against ``torch.nn.Transformer`` with the same weights, a program we did not write."""
 
 import math
 
@@ -22,12 +22,18 @@ def _reference(ours: Transformer, model: Model) -> nn.Transformer:
         model.layers,
         model.d_ff,
         dropout=0.0,
+        activation=model.ffn,
         layer_norm_eps=model.norm_epsilon,
         batch_first=True,
+        norm_first=model.norm_placement == "pre",
     )
-    reference.encoder.norm = None  # post-norm stacks have no norm of their own (ARCH-07)
-    reference.decoder.norm = None
+    if model.norm_placement == "post":  # such stacks have no norm of their own (ARCH-07)
+        reference.encoder.norm = None
+        reference.decoder.norm = None
     with torch.no_grad():
+        if model.norm_placement == "pre":
+            _copy_linear(reference.encoder.norm, ours.encoder.final_norm)
+            _copy_linear(reference.decoder.norm, ours.decoder.final_norm)
         for theirs, mine in zip(reference.encoder.layers, ours.encoder.layers, strict=True):
             _copy_self(theirs, mine)
             _copy_norm(theirs.norm2, mine.feed_forward_residual)
@@ -82,8 +88,11 @@ def _disturb(model: nn.Module) -> None:
     [
         Model(layers=2, d_model=32, d_ff=64, heads=4),
         Model(layers=1, d_model=24, d_ff=40, heads=1, norm_epsilon=1e-3),
+        Model(layers=2, d_model=32, d_ff=64, heads=4, norm_placement="pre"),
+        Model(layers=2, d_model=32, d_ff=64, heads=4, norm_placement="pre", ffn="gelu"),
+        Model(layers=2, d_model=32, d_ff=64, heads=4, ffn="gelu"),
     ],
-    ids=["base", "one-head"],
+    ids=["base", "one-head", "pre-norm", "pre-norm-gelu", "gelu"],
 )
 def test_logits_and_gradients_equal_torch_transformer(model: Model) -> None:
     ours = build_model(model, VOCABULARY, VOCABULARY, seed=1).eval()
