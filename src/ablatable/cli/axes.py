@@ -12,7 +12,10 @@ def axes(
     path: Annotated[
         str | None, typer.Argument(help="One choice, such as model.position, or a section, such as model.")
     ] = None,
-    format: Annotated[Literal["text", "json"], typer.Option(help="How to print.")] = "text",
+    format: Annotated[
+        Literal["text", "json", "study"],
+        typer.Option(help="How to print; study: a table for ablations/ with one row per value, the base beside it."),
+    ] = "text",
 ) -> None:
     """Every choice: values, default, section of the paper, what it changes."""
     from ablatable.config.tree import Leaf, leaf, leaves
@@ -25,11 +28,17 @@ def axes(
         leaf(path, "axes")  # raises with the nearest name
     if format == "json":
         typer.echo(json.dumps([_as_data(known) for known in chosen], indent=1))
+    elif format == "study":
+        from ablatable.study.one_by_one import one_by_one
+
+        typer.echo(one_by_one([known.path for known in chosen]), nl=False)
     else:
         _print_text(chosen)
 
 
 def _as_data(known: Any) -> dict[str, Any]:
+    from ablatable.config.tree import values_of
+
     axis = known.axis
     return {
         "path": known.path,
@@ -39,21 +48,12 @@ def _as_data(known: Any) -> dict[str, Any]:
         "description": known.description,
         "type": _type_name(known.annotation, bool(axis and axis.choices)),
         "default": known.default,
-        "values": list(_values(known)),
+        "values": list(values_of(known.path)),
         "changes": sorted(effect.value for effect in axis.changes) if axis else [],
         "needs": " and ".join(str(need) for need in known.needs) or None,
         "scales_with": axis.scales if axis else None,
         "sources": dict(axis.choices) if axis else {},
     }
-
-
-def _values(known: Any) -> tuple[Any, ...]:
-    literal = _literal(known.annotation)
-    if literal:
-        return literal
-    if known.annotation is bool:
-        return (True, False)
-    return known.axis.values if known.axis else ()
 
 
 def _literal(annotation: Any) -> tuple[Any, ...]:

@@ -70,6 +70,7 @@ class Axis:
 
     ``choices`` names every value of a field that is one of a few names, each with where it comes from: the line a new
     value needs besides its class. Such a field takes no other value. ``values`` is what is worth trying elsewhere.
+    ``companions`` are settings that one of the values is impossible without, by that value.
     ``scales`` names the shrink factor of a scale (``width``, ``depth``, ...) that multiplies this field.
     ``search`` is the range a sweep uses when it names none: ``(low, high)`` or ``(low, high, "log")``.
     """
@@ -79,6 +80,7 @@ class Axis:
     changes: frozenset[Effect]
     values: tuple[Any, ...] = ()
     choices: Mapping[str, str] = field(default_factory=dict[str, str])
+    companions: Mapping[Any, Mapping[str, Any]] = field(default_factory=dict[Any, Mapping[str, Any]])
     scales: str | None = None
     search: tuple[Any, ...] = ()
 

@@ -57,7 +57,13 @@ class Tokenizer:
         Literal["shared", "separate"],
         Field(description="One vocabulary over both languages, or one per language."),
         _LEARNED,
-        Axis("vocabularies", "5.1", _TEXT | {Effect.PARAMS}, values=("shared", "separate")),
+        Axis(
+            "vocabularies",
+            "5.1",
+            _TEXT | {Effect.PARAMS},
+            values=("shared", "separate"),
+            companions={"separate": {"model.tying": "decoder"}},
+        ),
     ] = "shared"
     normalisation: Annotated[
         Literal["identity", "nmt_nfkc"],

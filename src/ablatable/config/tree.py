@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
@@ -121,6 +121,23 @@ def activating(path: str) -> dict[str, Any]:
             tried = (*need.one_of, *(axis.values if axis else ()), int(need.above or 0) + 1)
             found[need.path] = next(value for value in tried if need.met(value))
     return found
+
+
+def values_of(path: str) -> tuple[Any, ...]:
+    """The values of a choice: all where it is one of a few, those worth trying elsewhere; none where it is no axis."""
+    known = leaves()[path]
+    if known.axis is None:
+        return ()
+    if get_origin(known.annotation) is Literal:
+        return get_args(known.annotation)
+    return (True, False) if known.annotation is bool else known.axis.values
+
+
+def selecting(path: str, value: Any) -> dict[str, Any]:
+    """The settings that give the base this value of a choice: what makes it active, the value, its companions."""
+    axis = leaves()[path].axis
+    companions = axis.companions.get(value, {}) if axis else {}
+    return {**activating(path), path: value, **companions}
 
 
 def value_at(experiment: Experiment, path: str) -> Any:

@@ -11,7 +11,7 @@ from ablatable.config.dump import from_dict, to_dict, to_yaml
 from ablatable.config.identity import meaning, run_id
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import OPERATIONAL_SECTIONS, Experiment
-from ablatable.config.tree import activating, leaves, value_at
+from ablatable.config.tree import leaves, selecting, value_at
 from ablatable.config.yaml_file import parse_scalar
 
 
@@ -65,10 +65,9 @@ def test_every_choice_changes_the_identity(path: str) -> None:
     known = leaves()[path]
     assert known.axis is not None
     for value in known.axis.values:
-        words = [f"{path}={json.dumps(value) if not isinstance(value, str) else value}"]
-        words += [f"{needed}={json.dumps(said)}" for needed, said in activating(path).items()]
-        if path == "tokenizer.sharing":
-            words.append("model.tying=decoder")
+        settings = selecting(path, value)
+        words = [f"{said_path}={json.dumps(said)}" for said_path, said in settings.items()]
+        words.sort(key=lambda word: not word.startswith(f"{path}="))
         experiment = load_experiment("base", words)
         same = value == known.default or (path in ("model.d_k", "model.d_v") and value == 64)
         needed = load_experiment("base", words[1:])
