@@ -14,7 +14,7 @@ from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
 from ablatable.record.schema import Metric
-from ablatable.scoring.perplexity import bits_per_character, mean_nll, perplexity
+from ablatable.scoring.perplexity import FUTURE_VISIBLE, bits_per_character, mean_nll, perplexity
 from ablatable.scoring.score import score
 from ablatable.training.evaluate import split_sums
 
@@ -36,10 +36,11 @@ def evaluate_split(job: Job, dataset: Dataset, model: AnyNetwork, split: Literal
     references = dataset.references(split)
     scores = score(hypotheses, references[: experiment.evaluate.sentences], dataset.corpus.target)
     unknown_source, unknown_target = dataset.unknown_rates(split)
+    leak = None if experiment.model.causal else FUTURE_VISIBLE
     return {
-        f"{split}.nll": Metric(mean_nll(sums.nll, sums.tokens), "nats/token"),
-        f"{split}.ppl": Metric(perplexity(sums.nll, sums.tokens), "perplexity/token"),
-        f"{split}.bpc": Metric(bits_per_character(sums.nll, references), "bits/character"),
+        f"{split}.nll": Metric(mean_nll(sums.nll, sums.tokens), "nats/token", leak),
+        f"{split}.ppl": Metric(perplexity(sums.nll, sums.tokens), "perplexity/token", leak),
+        f"{split}.bpc": Metric(bits_per_character(sums.nll, references), "bits/character", leak),
         f"{split}.oov_source": Metric(unknown_source, "fraction"),
         f"{split}.oov_target": Metric(unknown_target, "fraction"),
         **{f"{split}.{name}": metric for name, metric in scores.items()},

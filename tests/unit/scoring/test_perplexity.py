@@ -7,7 +7,7 @@ import math
 import pytest
 
 from ablatable.errors import RunFailed
-from ablatable.scoring.perplexity import mean_nll, perplexity
+from ablatable.scoring.perplexity import bits_per_character, mean_nll, perplexity
 
 
 def test_loss_06_perplexity_of_the_nll_not_of_the_smoothed_loss():
@@ -37,3 +37,22 @@ def test_a_diverged_model_has_a_finite_perplexity_that_can_be_recorded():
 def test_no_tokens_no_mean(tokens):
     with pytest.raises(RunFailed, match="has no mean"):
         perplexity(0.0, tokens)
+
+
+def test_bits_per_character_counts_the_line_end_and_code_points():
+    """Two lines of 3 and 4 characters, each with its end: 9 characters at 2 bits."""
+    assert bits_per_character(9 * 2 * math.log(2), ["été", "a b c"[:4]]) == pytest.approx(2.0)
+
+
+def test_bits_per_character_does_not_depend_on_the_pieces():
+    """A uniform model over 4 equally likely letters: 2 bits a character as letters or as pairs of letters."""
+    lines = ["abcd"] * 5
+    by_letter = bits_per_character(5 * 4 * math.log(4), lines)
+    by_pair = bits_per_character(5 * 2 * math.log(16), lines)
+    assert by_letter == pytest.approx(by_pair)
+    assert perplexity(5 * 4 * math.log(4), 20) != pytest.approx(perplexity(5 * 2 * math.log(16), 10))
+
+
+def test_no_lines_no_bits():
+    with pytest.raises(RunFailed, match="empty"):
+        bits_per_character(0.0, [])
