@@ -16,7 +16,7 @@ from ablatable.nn.relative.base import Relative
 
 def _interleaved(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Pairs are channels (2i, 2i + 1)."""
-    first, second = x.unflatten(-1, (-1, 2)).unbind(-1)
+    first, second = x[..., 0::2], x[..., 1::2]
     return torch.stack((first * cosine - second * sine, first * sine + second * cosine), dim=-1).flatten(-2)
 
 

@@ -50,5 +50,6 @@ class RelativeVectors(Relative):
 
     def context_bias(self, weights_BHTS: Tensor, offset: int) -> Tensor:
         """The mean of a^V under the attention weights, (B, T, H, V)."""
-        vectors_TSV = F.embedding(self.rows(*weights_BHTS.shape[-2:], offset), self.values)
+        queries, keys = weights_BHTS.shape[-2:]
+        vectors_TSV = F.embedding(self.rows(queries, keys, offset), self.values)
         return torch.einsum("bhts,tsv->bthv", weights_BHTS, vectors_TSV)
