@@ -11,6 +11,8 @@ from ablatable.config.model import Model
 from ablatable.config.runtime import Runtime, Tracking
 from ablatable.config.training import Training
 
+LARGEST_SEED = 2**31 - 1
+
 OPERATIONAL_SECTIONS = ("runtime", "tracking")
 """Sections that say how to run, not what: two experiments that differ only here are the same run."""
 
@@ -19,7 +21,7 @@ OPERATIONAL_SECTIONS = ("runtime", "tracking")
 class Experiment:
     """One training run of the paper's design space; the defaults are the paper's base model."""
 
-    seed: Annotated[int, Field(ge=0, lt=2**31, description="Initialisation, data order and dropout.")] = 1
+    seed: Annotated[int, Field(ge=0, le=LARGEST_SEED, description="Initialisation, data order and dropout.")] = 1
     model: InstanceOf[Model] = Model()
     tokenizer: InstanceOf[Tokenizer] = Tokenizer()
     data: InstanceOf[Data] = Data()

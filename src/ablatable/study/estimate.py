@@ -52,7 +52,7 @@ def cost_of(experiment: Experiment) -> Cost:
     from ablatable.nn.cost import training_flops
     from ablatable.nn.count import parameter_count
 
-    vocabulary = experiment.tokenizer.size
+    vocabulary = experiment.tokenizer.most_pieces
     parameters = parameter_count(experiment.model, vocabulary, vocabulary)
     train = experiment.train
     source = target = train.updates * train.batch_tokens * train.accumulate

@@ -142,6 +142,7 @@ def _all_seeds(rows: list[RowRuns], fingerprint: Fingerprint, there: Callable[[s
     """The rows with as many seeds as any of them has runs for, counted up from the first without a gap."""
     while True:
         more = [with_another_seed(row, fingerprint) for row in rows]
-        if not any(there(row.ids[-1]) for row in more):
+        added = [row for row, before in zip(more, rows, strict=True) if len(row.ids) > len(before.ids)]
+        if not any(there(row.ids[-1]) for row in added):
             return rows
         rows = more

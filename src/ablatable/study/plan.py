@@ -116,10 +116,9 @@ def plan_study(
         scale=scale,
         baseline=baseline or study.baseline,
         seeds=len(rows[0].ids),
-        vocabulary=base.tokenizer.size,
+        vocabulary=base.tokenizer.most_pieces,
         rows=tuple(
-            _planned(row, base, standing, finished, speed, trainer)
-            for row, trainer in zip(rows, trainers, strict=True)
+            _planned(row, base, standing, finished, speed, trainer) for row, trainer in zip(rows, trainers, strict=True)
         ),
         speed=speed,
         corpus=base.data.corpus,

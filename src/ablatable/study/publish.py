@@ -36,7 +36,8 @@ def publish(study: str, scale: str | None) -> Published:
 
     Raises:
         InputError: an unknown study or scale, a corrupted record.
-        RunFailed: there is no record to publish, or the disk is full.
+        RunFailed: there is no record to publish, what is published was made from another release of the corpus, or
+            the disk is full.
     """
     before = published_records(study, scale)
     gathered = from_runs(study, scale, published=before)
@@ -46,6 +47,7 @@ def publish(study: str, scale: str | None) -> Published:
             f"`ablatable run {gathered.study.name} --scale {gathered.scale}` makes some"
         )
     folder = published_folder(gathered.study, gathered.scale)
+    _refuse_another_text(folder, gathered, before)
     table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale)
     written = files(table)
     write_records(folder / RECORDS_FILE, gathered.records.values())
@@ -58,6 +60,19 @@ def publish(study: str, scale: str | None) -> Published:
         expected=sum(len(row.ids) for row in gathered.rows),
         remarks=tuple(_remarks(gathered, before)),
     )
+
+
+def _refuse_another_text(folder: Path, gathered: Gathered, before: Mapping[str, Record]) -> None:
+    """Records of another release of a corpus are of this table too, and replacing them unasked would lose them."""
+    here = {record.stamp.corpus: record.stamp.corpus_fingerprint for record in gathered.records.values()}
+    for id, record in before.items():
+        stamp = record.stamp
+        if id not in gathered.records and here.get(stamp.corpus, stamp.corpus_fingerprint) != stamp.corpus_fingerprint:
+            raise RunFailed(
+                f"{display(folder)} holds runs on another release of {stamp.corpus} ({stamp.corpus_fingerprint}) than "
+                f"the runs here ({here[stamp.corpus]}), and one table cannot show both; move the folder away to "
+                "publish these"
+            )
 
 
 def _remarks(gathered: Gathered, before: Mapping[str, Record]) -> list[str]:

@@ -15,7 +15,7 @@ from ablatable.config.layers import Layer, Setting
 from ablatable.config.load import experiment_layers
 from ablatable.config.load import resolve as resolve_experiment
 from ablatable.config.scale import Scale, load_scale
-from ablatable.config.schema import Experiment
+from ablatable.config.schema import LARGEST_SEED, Experiment
 from ablatable.errors import InputError, nearest
 from ablatable.study.schema import Row, RowRuns, Study
 
@@ -94,7 +94,9 @@ def _baseline_layers(study: Study, experiment: str | None) -> list[Layer]:
 
 
 def with_another_seed(row: RowRuns, fingerprint: Fingerprint) -> RowRuns:
-    """The row with one repeat more, its seed the next number."""
+    """The row with one repeat more, its seed the next number; as it is where there is no next number."""
+    if row.experiments[-1].seed == LARGEST_SEED:
+        return row
     repeat = replace(row.experiments[-1], seed=row.experiments[-1].seed + 1)
     id = run_id(repeat, fingerprint(repeat.data))
     return RowRuns(row.row, (*row.experiments, repeat), (*row.ids, id))
@@ -103,6 +105,8 @@ def with_another_seed(row: RowRuns, fingerprint: Fingerprint) -> RowRuns:
 def _repeats(
     experiment: Experiment, seeds: int, fingerprint: Fingerprint
 ) -> tuple[tuple[Experiment, ...], tuple[str, ...]]:
+    if experiment.seed + seeds - 1 > LARGEST_SEED:
+        raise InputError(f"--seeds {seeds}: seed={experiment.seed} leaves fewer up to {LARGEST_SEED}")
     repeats = tuple(replace(experiment, seed=experiment.seed + i) for i in range(seeds))
     corpus = fingerprint(experiment.data)
     return repeats, tuple(run_id(repeat, corpus) for repeat in repeats)

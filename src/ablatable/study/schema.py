@@ -25,10 +25,14 @@ Name = Annotated[
 ]
 """A name that is safe in a file name, a label and on the command line."""
 
-SCORE_METRICS = ("nll", "ppl", "bleu", "bleu_paper", "chrf")
+SCORE_METRICS = ("nll", "ppl", "bpc", "bleu", "bleu_paper", "chrf", "oov_source", "oov_target")
 """Measured on a split; a record keeps them as `<split>.<metric>`."""
 
+VOCABULARY_METRICS = ("source_vocabulary", "target_vocabulary")
+"""Pieces the vocabularies have; a record keeps them by these names among its metrics."""
+
 RUN_METRICS = (
+    *VOCABULARY_METRICS,
     "parameters",
     "flops",
     "updates",
@@ -38,7 +42,7 @@ RUN_METRICS = (
     "device_seconds",
     "peak_memory_bytes",
 )
-"""Facts about the run itself, fields of the record."""
+"""Facts about the run itself; all but the vocabularies are fields of the record."""
 
 _STRICT = ConfigDict(strict=True, extra="forbid")
 

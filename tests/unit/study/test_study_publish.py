@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ablatable.config.layers import Setting
 from ablatable.config.locate import runs_folder
 from ablatable.errors import InputError, RunFailed
 from ablatable.record.store import Store
@@ -17,7 +18,7 @@ from ablatable.study.gather import Gathered, from_results, from_runs
 from ablatable.study.load import load_study
 from ablatable.study.publish import publish
 from ablatable.study.records_file import read_records, write_records
-from ablatable.study.resolve import RowRuns, resolve
+from ablatable.study.resolve import RowRuns, resolve, with_another_seed
 
 NAMES = ["records.jsonl", "table.csv", "table.html", "table.md", "table.tex"]
 
@@ -105,6 +106,26 @@ def test_rows_the_study_lost_are_dropped_aloud(finished: Store, rows: list[RowRu
     done = publish("tiny", "cpu")
     assert done.remarks == (f"dropped, no longer in the table: {rows[2].ids[0]}",)
     assert set(from_results("tiny", "cpu").records) == {rows[0].ids[0], rows[1].ids[0]}
+
+
+def test_records_of_another_release_of_the_corpus_are_not_replaced_unasked(
+    finished: Store, tiny: Path, tmp_path: Path, make_record: Any
+) -> None:
+    publish("tiny", "cpu")
+    before = contents(tmp_path / "results" / "tiny" / "cpu")
+    shutil.rmtree(runs_folder())
+    newer = resolve(load_study("tiny"), "cpu", 1, lambda _: "newer text")
+    finished.write_record(make_record(newer[0].experiments[0], "newer text", ppl=8.0, finished="2026-02-02T03:04:05Z"))
+    with pytest.raises(RunFailed, match=r"another release of lohelp-en-de \(text\).*move the folder away"):
+        publish("tiny", "cpu")
+    assert contents(tmp_path / "results" / "tiny" / "cpu") == before
+
+
+def test_the_largest_seed_has_no_successor(tiny: Path, make_record: Any) -> None:
+    last = resolve(load_study("tiny"), "cpu", 1, lambda _: "text", overrides={"seed": Setting(2**31 - 1, "test")})
+    assert with_another_seed(last[0], lambda _: "text") == last[0]
+    with pytest.raises(InputError, match="--seeds 2: seed=2147483647"):
+        resolve(load_study("tiny"), "cpu", 2, lambda _: "text", overrides={"seed": Setting(2**31 - 1, "test")})
 
 
 def test_nothing_to_publish_is_a_failure_that_writes_nothing(tiny: Path, tmp_path: Path) -> None:
