@@ -1,4 +1,7 @@
-"""Dropout (section 5.4): on sub-layer outputs and on the sums of embeddings and positions, nowhere else."""
+"""Dropout (section 5.4): on sub-layer outputs and on the sums of embeddings and positions.
+
+Where asked for, on attention weights and inside the feed-forward sub-layer too, as the first public code has it.
+"""
 
 from __future__ import annotations
 

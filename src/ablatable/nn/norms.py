@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 import torch
 import torch.nn.functional as F
@@ -92,8 +92,9 @@ class ScaleNorm(Norm):
 
     def forward(self, x: Tensor, keep: Tensor | None = None) -> Tensor:
         """Give each position the length g."""
-        length = math.sqrt(self.width) if self.weight is None else self.weight
-        return x * (length / torch.linalg.vector_norm(x, dim=-1, keepdim=True).clamp(min=self.epsilon))
+        wanted = math.sqrt(self.width) if self.weight is None else self.weight
+        length = cast(Tensor, torch.linalg.vector_norm(x, dim=-1, keepdim=True))
+        return x * (wanted / length.clamp(min=self.epsilon))
 
 
 class BatchNorm(Norm):
