@@ -5,79 +5,25 @@ import math
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tiny_runs import TINY, Run, Stopped, curve, numbers
 
-from ablatable.config.identity import run_id
 from ablatable.config.load import load_experiment
 from ablatable.data.dataset import prepare
 from ablatable.errors import InputError, RunFailed
 from ablatable.record.events import read_events
-from ablatable.record.job import Job
-from ablatable.record.schema import Labels, Record
 from ablatable.record.store import Store
 from ablatable.training import keeper
 from ablatable.training.checkpoint import load_weights, save_weights
 from ablatable.training.load import load_run
-from ablatable.training.run import execute, prepare_data
-
-TINY = [
-    "data.corpus=synthetic-copy",
-    "data.train_pairs=600",
-    "tokenizer.size=48",
-    "model.layers=1",
-    "model.d_model=32",
-    "model.d_ff=64",
-    "model.heads=4",
-    "train.updates=24",
-    "train.batch_tokens=256",
-    "train.warmup=20",
-    "train.validate_every=8",
-    "evaluate.sentences=12",
-    "decode.beam=2",
-    "tracking.wandb=off",
-]
+from ablatable.training.run import prepare_data
 
 
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for the module: the corpus, its tokenizer and its arrays are made once."""
-    return tmp_path_factory.mktemp("cache")
-
-
-Run = Callable[..., tuple[Record, Path]]
-
-
-@pytest.fixture
-def run(tmp_path: Path, cache: Path) -> Run:
-    """Run the tiny experiment with overrides; the folder's parent may be named to have several of the same run."""
-
-    def go(*words: str, root: str = "runs", study: str | None = None) -> tuple[Record, Path]:
-        given = {word.split("=", 1)[0] for word in words}
-        defaults = [word for word in TINY if word.split("=", 1)[0] not in given]
-        experiment = load_experiment("base", [*defaults, *words])
-        corpus = prepare(experiment, cache).corpus
-        id = run_id(experiment, corpus.fingerprint)
-        folder = tmp_path / root / id
-        job = Job(experiment, id, Labels(study, "row" if study else None, None), folder, cache)
-        return execute(job), folder
-
-    return go
-
-
-def curve(record: Record) -> list[tuple[int, float | None, float | None, int]]:
-    return [(point.update, point.valid_nll, point.train_nll, point.target_tokens) for point in record.curve]
-
-
-def numbers(record: Record) -> Any:
-    return curve(record), record.metrics, record.source_tokens, record.target_tokens, record.updates
-
-
-def test_the_same_run_twice_is_the_same_to_the_last_bit(run: Run) -> None:
+def test_trn_13_the_same_run_twice_is_the_same_to_the_last_bit(run: Run) -> None:
     first, folder = run()
     again, other = run(root="again")
     assert numbers(first) == numbers(again)
@@ -89,7 +35,8 @@ def test_the_same_run_twice_is_the_same_to_the_last_bit(run: Run) -> None:
 def test_the_record_says_what_was_done(run: Run) -> None:
     record, folder = run()
     assert record.status == "completed"
-    assert set(record.metrics) == {"valid.nll", "valid.ppl", "valid.bleu", "valid.bleu_paper", "valid.chrf"}
+    scores = {"nll", "ppl", "bpc", "bleu", "bleu_paper", "chrf", "oov_source", "oov_target"}
+    assert set(record.metrics) == {f"valid.{name}" for name in scores} | {"source_vocabulary", "target_vocabulary"}
     assert record.metrics["valid.ppl"].value == pytest.approx(math.exp(record.metrics["valid.nll"].value))
     assert [point.update for point in record.curve] == [8, 16, 24]
     assert record.curve[-1].valid_nll == pytest.approx(record.metrics["valid.nll"].value, abs=1e-5)
@@ -109,10 +56,6 @@ def test_a_finished_run_is_not_repeated(run: Run) -> None:
     again, _ = run()
     assert again == record
     assert (folder / "record.json").stat().st_mtime_ns == before
-
-
-class Stopped(Exception):
-    """Stands for the moment the power goes."""
 
 
 @pytest.mark.parametrize("saves", [1, 2])

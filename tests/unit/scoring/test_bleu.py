@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sacrebleu
 from sacrebleu.metrics.bleu import BLEU
 
 from ablatable.errors import InputError
@@ -135,3 +136,13 @@ def test_every_score_of_a_set():
     assert found["bleu"] == bleu(HYPOTHESES, REFERENCES)
     assert found["chrf"].value == pytest.approx(chrf(HYPOTHESES, REFERENCES).value)
     assert chrf(REFERENCES, REFERENCES).value == pytest.approx(100.0)
+
+
+def test_bleu_07_pieces_would_inflate_the_score():
+    """A score is taken of text whose pieces were joined; of pieces it would be 41.11."""
+    hypothesis, reference = "th@@ e ca@@ t s@@ at h@@ ere", "th@@ e ca@@ t r@@ an h@@ ere"
+    of_pieces = sacrebleu.corpus_bleu([hypothesis], [[reference]], tokenize="none").score
+    joined = [text.replace("@@ ", "") for text in (hypothesis, reference)]
+    of_words = sacrebleu.corpus_bleu(joined[:1], [joined[1:]], tokenize="none").score
+    assert (of_pieces, of_words) == (pytest.approx(41.11, abs=0.005), pytest.approx(35.36, abs=0.005))
+    assert bleu(joined[:1], joined[1:]).value == pytest.approx(of_words, abs=0.005)
