@@ -29,6 +29,7 @@ PACKAGES = (
     "pytorch-lightning",
     "sacrebleu",
     "sentencepiece",
+    "tokenizers",
     "torch",
     "wandb",
 )

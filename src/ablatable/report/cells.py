@@ -10,8 +10,8 @@ from ablatable.report.agreement import Agreement, agreement, paper_noise
 from ablatable.report.model import HoleState, MetricCell
 from ablatable.report.rounding import fixed
 from ablatable.report.statistics import Difference, difference, summarise
-from ablatable.report.yardstick import Yardstick, common, yardstick
-from ablatable.study.schema import Column, Row, RowRuns, Study
+from ablatable.report.yardstick import Yardstick, common, hides_text, yardstick
+from ablatable.study.schema import VOCABULARY_METRICS, Column, Row, RowRuns, Study
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,27 @@ def metric_cells(study: Study, column: Column, rows: Sequence[RowRecords]) -> li
     key = study.metric_key(column)
     base = next(row for row in rows if row.row.name == study.baseline_row.name)
     cells = [_cell(column, key, row, base) for row in rows]
-    return cells if is_mixed(key, rows) else _mark_best(column, cells)
+    if is_mixed(key, rows):
+        return cells
+    aside = set_aside(key, rows)
+    return _mark_best(column, cells, [row not in aside for row in rows])
 
 
 def is_mixed(key: str, rows: Sequence[RowRecords]) -> bool:
-    """Whether the column's values were measured with more than one yardstick."""
-    return len({yardstick(record, key) for row in rows for record in row.completed.values()}) > 1
+    """Whether values of the column that could be ranked were measured with more than one yardstick."""
+    aside = set_aside(key, rows)
+    return len(_yardsticks(key, [row for row in rows if row not in aside])) > 1
+
+
+def set_aside(key: str, rows: Sequence[RowRecords]) -> list[RowRecords]:
+    """Rows whose value hides part of the text, where others show all of it: they are not ranked among these."""
+    if len(_yardsticks(key, rows)) <= 1:
+        return []
+    return [row for row in rows if any(hides_text(record, key) for record in row.completed.values())]
+
+
+def _yardsticks(key: str, rows: Sequence[RowRecords]) -> set[Yardstick]:
+    return {yardstick(record, key) for row in rows for record in row.completed.values()}
 
 
 def values(row: RowRecords, column: Column, key: str) -> dict[int, float]:
@@ -58,7 +73,7 @@ def values(row: RowRecords, column: Column, key: str) -> dict[int, float]:
 
 
 def _value(record: Record, column: Column, key: str) -> float | None:
-    if column.is_score:
+    if column.is_score or column.metric in VOCABULARY_METRICS:
         return record.metric(key)
     return float(getattr(record, key))
 
@@ -89,12 +104,13 @@ def _agreement(
     return agreement(gap, paper - at_base, paper_noise(column.metric, column.digits))
 
 
-def _mark_best(column: Column, cells: list[MetricCell]) -> list[MetricCell]:
-    """Mark the best mean, and all that print alike: a tie in the table is a tie."""
-    means = [cell.sample.mean for cell in cells if cell.sample is not None]
+def _mark_best(column: Column, cells: list[MetricCell], ranked: Sequence[bool]) -> list[MetricCell]:
+    """Mark the best mean among the ranked rows, and all that print alike: a tie in the table is a tie."""
+    means = [cell.sample.mean for cell, taken in zip(cells, ranked, strict=True) if taken and cell.sample is not None]
     if column.better is None or len(means) < 2:
         return cells
     best = fixed(min(means) if column.better == "lower" else max(means), column.digits)
     return [
-        replace(cell, best=cell.sample is not None and fixed(cell.sample.mean, column.digits) == best) for cell in cells
+        replace(cell, best=taken and cell.sample is not None and fixed(cell.sample.mean, column.digits) == best)
+        for cell, taken in zip(cells, ranked, strict=True)
     ]

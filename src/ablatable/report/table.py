@@ -12,10 +12,10 @@ from ablatable.report.cells import RowRecords, metric_cells
 from ablatable.report.footnotes import footnotes
 from ablatable.report.model import Block, MetricCell, MetricColumn, SettingColumn, Table, TableRow
 from ablatable.report.notes import Notes, row_notes
-from ablatable.study.schema import Column, RowRuns, Study
+from ablatable.study.schema import VOCABULARY_METRICS, Column, RowRuns, Study
 
-FACTS = ("parameters", "flops", "updates")
-"""Metrics that follow from the settings alone."""
+FACTS = ("parameters", "flops", "updates", *VOCABULARY_METRICS)
+"""Metrics that follow from settings and text alone."""
 
 
 def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record], scale: str) -> Table:

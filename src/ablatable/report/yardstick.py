@@ -10,23 +10,52 @@ from ablatable.record.schema import Record
 Yardstick = tuple[str, ...]
 
 _PER_PIECE = ("nll", "ppl")
+_PER_CHARACTER = ("bpc",)
+_UNKNOWN = ("oov_source", "oov_target")
+
+MOST_HIDDEN = 0.001
+"""Share of unknown target pieces up to which bits per character are compared across tokenizers.
+
+An unknown piece costs what guessing "unknown" costs, however long the word it stands for. Spelling it out would take
+some twenty to forty bits, so one piece in a thousand, of four or five characters each, hides less than 0.01 bits a
+character.
+"""
 
 
 def yardstick(record: Record, key: str) -> Yardstick:
     """What a metric was measured with; facts about the run (parameters, seconds) need nothing in common.
 
-    Perplexity is per piece of a tokenizer, so it needs the same corpus and the same pieces. A translation
+    Perplexity is per piece of a tokenizer, so it needs the same corpus, the same pieces and, for some saw the future,
+    the same signature. Bits per character do without the same pieces, unless these hide part of the text. A translation
     score needs the same corpus, the same number of sentences and the same signature.
     """
     split, dot, metric = key.partition(".")
     if not dot:
         return ()
-    if metric in _PER_PIECE:
-        return (split, record.stamp.corpus_fingerprint, record.stamp.tokenizer_fingerprint)
     found = record.metrics.get(key)
-    signature = (found.signature if found is not None else None) or record.stamp.bleu_signature or ""
+    own = found.signature if found is not None else None
+    if metric in _PER_PIECE:
+        return (split, record.stamp.corpus_fingerprint, record.stamp.tokenizer_fingerprint, own or "")
+    if metric in _PER_CHARACTER:
+        hidden_by = record.stamp.tokenizer_fingerprint if hides_text(record, key) else ""
+        return (split, record.stamp.corpus_fingerprint, _normalisation(record), hidden_by, own or "")
+    if metric in _UNKNOWN:
+        return (split, record.stamp.corpus_fingerprint)
+    signature = own or record.stamp.bleu_signature or ""
     evaluate: dict[str, Any] = record.config.get("evaluate", {})
     return (split, record.stamp.corpus_fingerprint, str(evaluate.get("sentences")), signature)
+
+
+def hides_text(record: Record, key: str) -> bool:
+    """Whether a value per character is of a text with holes: more unknown target pieces than ``MOST_HIDDEN``."""
+    split, _, metric = key.partition(".")
+    unknown = record.metric(f"{split}.oov_target")
+    return metric in _PER_CHARACTER and unknown is not None and unknown > MOST_HIDDEN
+
+
+def _normalisation(record: Record) -> str:
+    tokenizer: dict[str, Any] = record.config.get("tokenizer", {})
+    return str(tokenizer.get("normalisation"))
 
 
 def common(records: Iterable[Record], key: str) -> Yardstick | None:
@@ -37,11 +66,17 @@ def common(records: Iterable[Record], key: str) -> Yardstick | None:
 
 def why_mixed(key: str, label: str) -> str:
     """The footnote of a column whose rows were measured differently."""
-    if key.partition(".")[2] in _PER_PIECE:
+    metric = key.partition(".")[2]
+    if metric in _PER_PIECE:
         return (
-            f"{label}: these rows do not share corpus and tokenizer, and a value per piece says nothing "
-            "across tokenizers; none is marked best, and no difference is given to a base row measured "
-            "otherwise."
+            f"{label}: these rows do not share corpus and tokenizer, or not all hid the future from the decoder, and a "
+            "value per piece says nothing across tokenizers; none is marked best, and no difference is given to a "
+            "base row measured otherwise."
+        )
+    if metric in _PER_CHARACTER:
+        return (
+            f"{label}: these rows do not share corpus and normalisation, or not all hid the future from the decoder; "
+            "none is marked best, and no difference is given to a base row measured otherwise."
         )
     return (
         f"{label}: these rows were not scored on the same sentences with the same signature; none is marked "

@@ -64,9 +64,13 @@ class Bench:
         pruned: Mapping[int, str] | None = None,
         model: Mapping[str, Any] | None = None,
         stamp: Mapping[str, Any] | None = None,
+        scores: Mapping[str, float] | None = None,
         **row: Any,
     ) -> None:
-        """Add a row, the baseline first. Seeds named nowhere are missing; perplexity is 9 unless given."""
+        """Add a row, the baseline first. Seeds named nowhere are missing; perplexity is 9 unless given.
+
+        ``scores`` are further metrics, the same for every seed that has others.
+        """
         ppl = dict.fromkeys(bleu or {}, 9.0) if ppl is None else ppl
         settings = {f"model.{key}": value for key, value in (model or {}).items()}
         if self.rows and not settings:
@@ -84,6 +88,8 @@ class Bench:
                 metrics["valid.bleu"] = Metric(bleu[experiment.seed], "BLEU")
             if ppl and experiment.seed in ppl:
                 metrics["valid.ppl"] = Metric(ppl[experiment.seed], "perplexity/piece")
+            if metrics:
+                metrics |= {name: Metric(value, "") for name, value in (scores or {}).items()}
             cause = (failed or {}).get(experiment.seed) or (pruned or {}).get(experiment.seed)
             status = "failed" if experiment.seed in (failed or {}) else "pruned" if cause else "completed"
             if metrics or cause:
