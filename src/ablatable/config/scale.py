@@ -76,6 +76,8 @@ def _fraction(value: Any, where: str, factor: str) -> Fraction:
 def apply(scale: Scale, composed: Layer, row: Layer) -> list[Layer]:
     """Return the layers a scale adds on top of ``composed`` (all layers below it, the row's included).
 
+    What a choice of the row leaves without meaning (the vocabulary's size where pieces are bytes) the scale doesn't set.
+
     Raises:
         InputError: a shrunk value that is not whole, or a row's own setting that the scale would undo.
     """
@@ -93,7 +95,13 @@ def apply(scale: Scale, composed: Layer, row: Layer) -> list[Layer]:
             value = value_in(composed, path)
             if value is not None and unmet(path, lambda other: value_in(composed, other)) is None:
                 shrunk[path] = _multiply(scale, path, value, fraction, composed)
-    return [shrunk, scale.settings]
+    merged = {**composed, **scale.settings}
+    switched_off = {
+        path
+        for path in scale.settings
+        if (need := unmet(path, lambda other: value_in(merged, other))) is not None and need.path in row
+    }
+    return [shrunk, {path: setting for path, setting in scale.settings.items() if path not in switched_off}]
 
 
 def _multiply(scale: Scale, path: str, value: Any, fraction: Fraction, composed: Layer) -> Setting:

@@ -94,3 +94,18 @@ def test_unknown_scale_names_the_nearest() -> None:
 def test_other_shapes_than_a_scale_s_are_refused(tmp_path: Path, text: str, expected: str) -> None:
     with pytest.raises(InputError, match=re.escape(expected)):
         load_scale(scale_file(tmp_path, text))
+
+
+def test_a_scale_leaves_out_what_the_row_took_the_meaning_from(tmp_path: Path) -> None:
+    path = scale_file(tmp_path, "set: {tokenizer.size: 2000, train.updates: 10}\n")
+    row = from_overrides(["tokenizer.kind=byte"])
+    scaled = resolve(experiment_layers("base"), row, load_scale(path))
+    assert (scaled.tokenizer.kind, scaled.tokenizer.most_pieces, scaled.train.updates) == ("byte", 260, 10)
+    words = resolve(experiment_layers("base"), from_overrides(["tokenizer.kind=word"]), load_scale(path))
+    assert words.tokenizer.size == 2000
+
+
+def test_a_setting_of_a_scale_that_no_row_switched_off_is_refused(tmp_path: Path) -> None:
+    path = scale_file(tmp_path, "set: {model.position_max: 64}\n")
+    with pytest.raises(InputError, match="model.position_max does nothing"):
+        resolve(experiment_layers("base"), from_overrides(["model.heads=4"]), load_scale(path))
