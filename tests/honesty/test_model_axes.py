@@ -113,12 +113,10 @@ def test_each_value_survives_saving_and_counts_right(name: str, leaf: Leaf, valu
 
 
 def _roles(model: Transformer) -> dict[str, nn.Parameter]:
-    """Parameters by what they do: tied or not, there is a source, a target and an output matrix."""
-    matrices = {
-        "source matrix": model.source_input.embedding.weight,
-        "target matrix": model.target_input.embedding.weight,
-        "output matrix": model.output_weight,
-    }
+    """Parameters by what they do: tied or not, there is a source (where it is read), a target and an output matrix."""
+    matrices = {"target matrix": model.target_input.embedding.weight, "output matrix": model.output_weight}
+    if model.source_input is not None:
+        matrices["source matrix"] = model.source_input.embedding.weight
     shared = set(matrices.values())
     return matrices | {name: p for name, p in model.named_parameters() if p not in shared}
 

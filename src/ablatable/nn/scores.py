@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from ablatable.config.model import Model
 from ablatable.nn.initial import glorot_uniform
 
-_CHUNK = 1 << 20
-"""Numbers of the additive score's hidden layer that are held at a time: 4 MiB in float32."""
+_CHUNK = 1 << 22
+"""Numbers of the additive score's hidden layer that are held at a time: 16 MiB in float32."""
 
 
 class Score(nn.Module, ABC):
@@ -118,9 +118,8 @@ class Additive(Score):
 
     def forward(self, q_BTHK: Tensor, k_BSHK: Tensor) -> Tensor:
         """Return the scores (B, H, T, S)."""
-        weight_HK = self.weight.to(q_BTHK.dtype)
-        with torch.autocast(q_BTHK.device.type, enabled=False):
-            return cast(Tensor, _AdditiveScores.apply(q_BTHK.transpose(1, 2), k_BSHK.transpose(1, 2), weight_HK))
+        q_BHTK, k_BHSK = q_BTHK.transpose(1, 2).contiguous(), k_BSHK.transpose(1, 2).contiguous()
+        return cast(Tensor, _AdditiveScores.apply(q_BHTK, k_BHSK, self.weight.to(q_BTHK.dtype)))
 
 
 class _AdditiveScores(torch.autograd.Function):
@@ -130,7 +129,7 @@ class _AdditiveScores(torch.autograd.Function):
         scores_BHTS = q_BHTK.new_empty(*q_BHTK.shape[:3], k_BHSK.shape[2])
         for rows in _chunks(q_BHTK, k_BHSK):
             hidden_BHtSK = _hidden(q_BHTK[:, :, rows], k_BHSK)
-            scores_BHTS[:, :, rows] = (hidden_BHtSK @ weight_HK[:, None, :, None]).squeeze(-1)
+            scores_BHTS[:, :, rows] = hidden_BHtSK.mul_(weight_HK[:, None, None]).sum(-1)
         return scores_BHTS
 
     @staticmethod

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from table_bench import Bench
 
+from ablatable.record.schema import Metric
 from ablatable.report.model import MetricCell, Table
 from ablatable.report.render import RENDERERS, files
+from ablatable.scoring.perplexity import FUTURE_VISIBLE
 from ablatable.study.schema import Group
 
 BLEU = 1
@@ -145,6 +147,19 @@ def test_perplexity_is_never_ranked_across_tokenizers(bench: Bench) -> None:
     assert table.rows[1].cells[0].difference is None
     assert [row.cells[1].best for row in table.rows] == [False, True]
     assert any(note.startswith("PPL (dev): these rows do not share corpus and tokenizer") for note in table.footnotes)
+
+
+def test_a_perplexity_that_saw_the_future_is_marked_and_never_best(bench: Bench) -> None:
+    bench.row("base", {1: 20.0}, {1: 9.0})
+    bench.row("no-mask", {1: 3.0}, {1: 1.1}, model={"causal": False})
+    leak = Metric(1.1, "perplexity/token", FUTURE_VISIBLE)
+    bench.records[1] = replace(bench.records[1], metrics=bench.records[1].metrics | {"valid.ppl": leak})
+    table = bench.table()
+    assert [row.cells[0].best for row in table.rows] == [False, False]
+    assert table.rows[1].cells[0].difference is None
+    assert [row.cells[BLEU].best for row in table.rows] == [True, False]
+    (note,) = [note for note in table.footnotes if FUTURE_VISIBLE in note]
+    assert note.startswith("no-mask: likelihood")
 
 
 @pytest.mark.parametrize("stamp", [{"bleu_signature": "tok:intl"}, {"corpus_fingerprint": "dddddddddddddddd"}])

@@ -89,7 +89,10 @@ class AttentionChoices:
     ] = True
     cross_attention: Annotated[
         bool,
-        Field(description="The decoder reads the encoder's output; without it, it is a language model."),
-        Axis("cross-attention", "3.2.3", _SHAPE, values=(True, False)),
+        Field(
+            description="The decoder reads the encoder's output; without it, it is a language model, with no encoder."
+        ),
+        # INIT: initial values go by name, and a matrix shared with the source bears the source's name.
+        Axis("cross-attention", "3.2.3", changes(Effect.FORWARD, Effect.PARAMS, Effect.INIT), values=(True, False)),
         _TRANSFORMER,
     ] = True
