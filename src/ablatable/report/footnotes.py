@@ -12,10 +12,18 @@ from ablatable.config.tree import leaves, value_at
 from ablatable.record.schema import Record, Stamp
 from ablatable.report import rounding
 from ablatable.report.agreement import PAPER_BLEU_SPREAD
-from ablatable.report.cells import RowRecords, is_mixed
+from ablatable.report.cells import RowRecords
+from ablatable.report.incomparable import incomparable
 from ablatable.report.layout import DELTA, PLUS_MINUS
-from ablatable.report.yardstick import why_mixed
-from ablatable.study.schema import Study
+from ablatable.report.training_note import checkpoint_note, training_note
+from ablatable.scoring.perplexity import FUTURE_VISIBLE
+from ablatable.study.schema import VOCABULARY_METRICS, Study
+
+_TRANSLATION = ("bleu", "bleu_paper", "chrf")
+_LIKELIHOOD = ("nll", "ppl", "bpc")
+_UNKNOWN = ("oov_source", "oov_target")
+_PIECES = {"word": "word", "character": "character", "byte": "byte"}
+"""What perplexity is per, where it is not a sub-word piece."""
 
 
 def footnotes(study: Study, scale: str, rows: Sequence[RowRecords]) -> tuple[str, ...]:
@@ -27,11 +35,12 @@ def footnotes(study: Study, scale: str, rows: Sequence[RowRecords]) -> tuple[str
         *([study.reading] if study.reading else []),
         *_statistics(study, rows),
         *_comparison(study),
-        *_mixed(study, rows),
+        *incomparable(study, rows),
+        *_leaks(study, rows),
         *_measures(study, experiment, done),
-        *_training(experiment),
+        training_note(experiment),
         *_scale(study, scale, experiment),
-        *_data(experiment, done),
+        *_data(experiment, base, done),
         *_provenance(done),
     )
 
@@ -71,9 +80,19 @@ def _comparison(study: Study) -> list[str]:
     return notes
 
 
-def _mixed(study: Study, rows: Sequence[RowRecords]) -> list[str]:
-    keys = {column.label: study.metric_key(column) for column in study.columns if column.metric is not None}
-    return [why_mixed(key, label) for label, key in keys.items() if is_mixed(key, rows)]
+def _leaks(study: Study, rows: Sequence[RowRecords]) -> list[str]:
+    keys = {study.metric_key(column) for column in study.columns if column.metric in _LIKELIHOOD}
+    leaking = [row.row.title for row in rows if any(_saw_the_future(r, keys) for r in row.completed.values())]
+    if not leaking:
+        return []
+    return [
+        f"{', '.join(leaking)}: likelihood (NLL, perplexity, bits per character) is {FUTURE_VISIBLE}: the answer leaks "
+        "and the number says nothing of translation."
+    ]
+
+
+def _saw_the_future(record: Record, keys: Iterable[str]) -> bool:
+    return any(key in record.metrics and record.metrics[key].signature == FUTURE_VISIBLE for key in keys)
 
 
 def _measures(study: Study, experiment: Experiment, done: Sequence[Record]) -> list[str]:
@@ -81,21 +100,29 @@ def _measures(study: Study, experiment: Experiment, done: Sequence[Record]) -> l
     notes: list[str] = []
     if shown & {"ppl", "nll"}:
         what = "Perplexity: exp of the negative log-likelihood" if "ppl" in shown else "NLL: nats"
-        notes.append(f"{what} per sub-word piece, end mark counted, unsmoothed; one vocabulary only.")
-    if not shown & {"bleu", "bleu_paper", "chrf"}:
+        piece = _PIECES.get(experiment.tokenizer.kind, "sub-word piece")
+        notes.append(f"{what} per {piece}, end mark counted, unsmoothed; one vocabulary only.")
+    if "bpc" in shown:
+        notes.append(
+            "Bits per character: unsmoothed negative log-likelihood of the split over the characters of its untouched "
+            "references, line ends counted."
+        )
+    if not shown.isdisjoint(_UNKNOWN):
+        notes.append("Unknown pieces: their share in the split, end marks not counted.")
+    if shown.isdisjoint(_TRANSLATION):
         return notes
     signatures = sorted({text for record in done for text in _signatures(study, record)})
     measured = "; ".join(signatures) if signatures else "no run scored yet"
     notes.append(
         f"Translation scores ({study.split} split{_first_sentences(experiment)}, detokenised output, "
-        f"untouched references): {measured}. Search: {_search(experiment)}; {_checkpoint(experiment)}."
+        f"untouched references): {measured}. Search: {_search(experiment)}; {checkpoint_note(experiment)}."
     )
     return notes
 
 
 def _signatures(study: Study, record: Record) -> Iterable[str]:
     for column in study.columns:
-        metric = record.metrics.get(study.metric_key(column)) if column.is_score else None
+        metric = record.metrics.get(study.metric_key(column)) if column.metric in _TRANSLATION else None
         if metric is not None and metric.signature is not None:
             yield f"{column.label} {metric.signature}"
         elif metric is not None and column.metric == "bleu" and record.stamp.bleu_signature is not None:
@@ -119,22 +146,6 @@ def _search(experiment: Experiment) -> str:
     )
 
 
-def _checkpoint(experiment: Experiment) -> str:
-    if experiment.train.average_last > 1:
-        return f"average of the last {experiment.train.average_last} checkpoints"
-    return f"{experiment.evaluate.checkpoint} checkpoint, not averaged"
-
-
-def _training(experiment: Experiment) -> list[str]:
-    train = experiment.train
-    smoothing = f"label smoothing {train.label_smoothing} as (1 {rounding.MINUS} a) y + a/K over all K classes"
-    batch = f"{train.batch_tokens * train.accumulate:,} tokens a side"
-    return [
-        f"Training of the base row: {smoothing}, {train.updates:,} updates of {batch}, "
-        f"warm-up {train.warmup:,}, learning-rate factor {train.learning_rate_factor:g}, {train.precision}."
-    ]
-
-
 def _scale(study: Study, scale: str, experiment: Experiment) -> list[str]:
     original = load_experiment(study.baseline)
     changed = [
@@ -152,7 +163,7 @@ def _scale(study: Study, scale: str, experiment: Experiment) -> list[str]:
     return [note + rows if any(row.label is None and row.set for row in study.rows) else note]
 
 
-def _data(experiment: Experiment, done: Sequence[Record]) -> list[str]:
+def _data(experiment: Experiment, base: RowRecords, done: Sequence[Record]) -> list[str]:
     text = _fingerprints({record.stamp.corpus_fingerprint for record in done})
     pieces = _fingerprints({record.stamp.tokenizer_fingerprint for record in done})
     pairs = experiment.data.train_pairs
@@ -160,8 +171,19 @@ def _data(experiment: Experiment, done: Sequence[Record]) -> list[str]:
     tokenizer = experiment.tokenizer
     return [
         f"Data of the base row: corpus {experiment.data.corpus}{text}, {size}; {tokenizer.sharing} "
-        f"{tokenizer.kind} vocabulary of {tokenizer.size:,}{pieces}."
+        f"{tokenizer.kind} vocabulary of {_vocabulary(experiment, base)}{pieces}."
     ]
+
+
+def _vocabulary(experiment: Experiment, base: RowRecords) -> str:
+    """The size there is, where a run has recorded it: text may have fewer words than were asked for."""
+    sizes = [
+        size
+        for record in list(base.completed.values())[:1]
+        for name in VOCABULARY_METRICS
+        if (size := record.metric(name)) is not None
+    ]
+    return " and ".join(f"{size:,.0f}" for size in dict.fromkeys(sizes)) or f"{experiment.tokenizer.most_pieces:,}"
 
 
 def _fingerprints(found: set[str]) -> str:
@@ -207,7 +229,8 @@ def _machine(stamp: Stamp) -> str:
 
 
 def _software(stamp: Stamp) -> str:
-    named = [name for name in ("torch", "pytorch-lightning", "sentencepiece", "sacrebleu") if name in stamp.packages]
+    shown = ("torch", "pytorch-lightning", "sentencepiece", "tokenizers", "sacrebleu")
+    named = [name for name in shown if name in stamp.packages]
     versions = ", ".join(f"{name} {stamp.packages[name]}" for name in named)
     return f"Python {stamp.python}{', ' if versions else ''}{versions}"
 

@@ -13,8 +13,9 @@ class Progress:
     """Counters of a run. Tokens leave out padding; ``seconds`` is training time, without repeated updates.
 
     The window gathers the training NLL (nats, tokens) since the last validation. ``merit`` is the best that
-    ``train.patience`` has seen, at ``merit_update``; ``stale`` counts the validations since. ``cause`` says why training
-    ended before its budget. ``epoch`` is the one of the last batch, ``epoch_batches`` the batches of all before it.
+    ``train.patience`` has seen, at ``merit_update``; ``stale`` counts the validations since. ``cause`` says why
+    training ended before its budget. ``epoch`` is the one of the last batch, ``epoch_batches`` the batches of all
+    before it.
     """
 
     update: int = 0

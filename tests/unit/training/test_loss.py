@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ablatable.training import loss as loss_module
-from ablatable.training.loss import Smoothing, token_losses
+from ablatable.training.loss import Smoothing, UnigramSmoothing, token_losses
 
 LOGITS = [2.0, 1.0, 0.5, -1.0]
 
@@ -84,14 +84,15 @@ def test_gradcheck() -> None:
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_the_whole_matrix_is_never_held() -> None:
+@pytest.mark.parametrize("smoothing", [Smoothing(0.1), UnigramSmoothing(0.1, torch.arange(500))])
+def test_the_whole_matrix_is_never_held(smoothing: Smoothing) -> None:
     """Peak of what one call allocates stays below a fraction of (tokens x vocabulary)."""
     tokens, vocabulary = 4000, 500
     hidden = torch.randn(tokens, 8, requires_grad=True)
     weight = torch.randn(vocabulary, 8, requires_grad=True)
     targets = torch.randint(0, vocabulary, (tokens,))
     with torch.profiler.profile(profile_memory=True) as profile:
-        token_losses(hidden, weight, targets, Smoothing(0.1)).smoothed.backward()
+        token_losses(hidden, weight, targets, smoothing).smoothed.backward()
     largest = max(event.self_cpu_memory_usage // max(1, event.count) for event in profile.key_averages())
     assert largest < tokens * vocabulary * 4 / 8
 
