@@ -60,9 +60,9 @@ class GatedConvolution(nn.Module):
         self.bias = nn.Parameter(torch.empty(2 * channels))
 
     def initial_values(self, name: str, shape: torch.Size, generator: torch.Generator) -> Tensor:
-        """Weights N(0, 4 / (kernel C)), which keeps the variance through the gate (Gehring et al. 2017, 3.5); bias 0.
+        """Weights N(0, 4 / (kernel C)), about what keeps the variance through the gate; bias 0.
 
-        Theirs is multiplied by 1 - dropout; here a rate of dropout changes no initial value.
+        Gehring et al. 2017, section 3.5, where it is times 1 - dropout; here dropout changes no initial value.
         """
         if name == "bias":
             return torch.zeros(shape)
@@ -212,5 +212,5 @@ def _attend(memory: ConvolutionalMemory, beams: tuple[int, ...] | None = None) -
 def context(query_BQD: Tensor, memory: ConvolutionalMemory) -> Tensor:
     """softmax(q z^T / sqrt(D)) v sqrt(m), m the pieces of the source; the factor undoes what averaging takes away."""
     scores_BQS = query_BQD @ memory.keys.transpose(1, 2) / math.sqrt(query_BQD.shape[-1])
-    pieces_B11 = memory.keep.sum(dim=1)[:, None, None]
+    pieces_B11 = memory.keep.sum(dim=1, dtype=memory.values.dtype)[:, None, None]
     return soft_lookup(scores_BQS, memory.values, memory.keep) * pieces_B11.sqrt()
