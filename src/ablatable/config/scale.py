@@ -76,7 +76,7 @@ def _fraction(value: Any, where: str, factor: str) -> Fraction:
 def apply(scale: Scale, composed: Layer, row: Layer) -> list[Layer]:
     """Return the layers a scale adds on top of ``composed`` (all layers below it, the row's included).
 
-    What a choice of the row leaves without meaning (the vocabulary's size where pieces are bytes) the scale doesn't set.
+    What a choice of the row leaves without meaning (the vocabulary's size where pieces are bytes) is not set.
 
     Raises:
         InputError: a shrunk value that is not whole, or a row's own setting that the scale would undo.

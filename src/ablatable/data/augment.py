@@ -77,13 +77,14 @@ class WordNoise:
     def __call__(self, block: NDArray[np.int64], sentences: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return sentences (rows, places) with noise; end marks and padding keep their places."""
         inside = (block != PAD) & (block != EOS)
-        place = np.arange(block.shape[1])
+        width = int(block.shape[1])
+        place = np.arange(width)
         keys = (self.seed, self.epoch, sentences[:, None], place)
         if self.dropout:
             block = np.where(inside & (draws.uniform(*keys, _DROPPED) < self.dropout), UNK, block)
         if self.swap:
             moved = place + draws.uniform(*keys, _MOVED) * (self.swap + 1)
-            order = np.where(inside, moved, place + block.shape[1] + self.swap + 1).argsort(axis=1, kind="stable")
+            order = np.where(inside, moved, place + width + self.swap + 1).argsort(axis=1, kind="stable")
             block = np.take_along_axis(block, order, axis=1)
         return block
 

@@ -24,7 +24,7 @@ def bits(*keys: ArrayLike) -> NDArray[np.uint64]:
 
 def uniform(*keys: ArrayLike) -> NDArray[np.float64]:
     """Numbers from 0, below 1, for every combination of the keys as in ``bits``."""
-    return (bits(*keys) >> np.uint64(11)) * 2.0**-53
+    return (bits(*keys) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mixed(state: NDArray[np.uint64]) -> NDArray[np.uint64]:

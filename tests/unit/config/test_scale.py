@@ -107,5 +107,5 @@ def test_a_scale_leaves_out_what_the_row_took_the_meaning_from(tmp_path: Path) -
 
 def test_a_setting_of_a_scale_that_no_row_switched_off_is_refused(tmp_path: Path) -> None:
     path = scale_file(tmp_path, "set: {model.position_max: 64}\n")
-    with pytest.raises(InputError, match="model.position_max does nothing"):
+    with pytest.raises(InputError, match=r"model\.position_max does nothing"):
         resolve(experiment_layers("base"), from_overrides(["model.heads=4"]), load_scale(path))
