@@ -61,6 +61,11 @@ fix: $(DEV)  ## repair what ruff can repair
 	@$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+.PHONY: docs
+docs: $(RUNTIME)  ## write docs/design-space.md anew, from the axes
+	@$(BIN)/ablatable axes --format markdown > docs/design-space.md.new
+	mv docs/design-space.md.new docs/design-space.md
+
 .PHONY: clean
 clean:  ## remove the environment and caches; runs/, results/ and fetched corpora stay
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -9,26 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 
 class Effect(StrEnum):
     """What changing a choice may change; the honesty tests hold each choice to exactly what it declares."""
 
-    FORWARD = "forward"
-    """Evaluation-mode logits change for the same parameters."""
-    TRAIN_ONLY = "train-only"
-    """Only training-mode outputs or the training loss change; evaluation and NLL stay."""
-    INIT = "init"
-    """Initial parameter values change."""
-    PARAMS = "params"
-    """The set or the shapes of the parameters change."""
-    GRADIENT = "gradient"
-    """The update made from a gradient changes."""
-    DATA = "data"
-    """What the model reads changes: text, pieces or batches."""
-    DECODE = "decode"
-    """Only the search for a translation changes."""
+    meaning: str
+
+    def __new__(cls, value: str, meaning: str) -> Self:
+        """Name an effect; ``meaning`` is one sentence without its full stop."""
+        made = str.__new__(cls, value)
+        made._value_ = value
+        made.meaning = meaning
+        return made
+
+    FORWARD = "forward", "evaluation-mode logits change for the same parameters"
+    TRAIN_ONLY = "train-only", "only training-mode outputs or the training loss change; evaluation and NLL stay"
+    INIT = "init", "initial parameter values change"
+    PARAMS = "params", "the set or the shapes of the parameters change"
+    GRADIENT = "gradient", "the update made from a gradient changes"
+    DATA = "data", "what the model reads changes: text, pieces or batches"
+    DECODE = "decode", "only the search for a translation changes"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ class Leaf:
     axis: Axis | None
     needs: tuple[Needs, ...]
     semantic: bool
+    limits: str
+    """The numbers allowed, such as ``from 0 to below 1``; empty where there are no bounds."""
 
 
 def _fields(cls: Any) -> dict[str, FieldInfo]:
@@ -50,7 +52,18 @@ def _leaf(path: str, info: FieldInfo, operational: bool) -> Leaf:
         axis=_first(info.metadata, Axis),
         needs=_each(info.metadata, Needs),
         semantic=not operational and _first(info.metadata, Operational) is None,
+        limits=_limits(info.metadata),
     )
+
+
+def _limits(metadata: list[Any]) -> str:
+    said = (
+        f"{word} {bound:g}" if isinstance(bound, float) else f"{word} {bound}"
+        for name, word in (("ge", "from"), ("gt", "above"), ("le", "to"), ("lt", "to below"))
+        for bound in (getattr(item, name, None) for item in metadata)
+        if bound is not None
+    )
+    return " ".join(said)
 
 
 def _walk() -> Iterator[Leaf]:

@@ -74,8 +74,7 @@ def _positions(model: Model, mean_length: float) -> float:
 
 
 def _feed_forward(model: Model) -> int:
-    matrices = {"relu": 2, "gelu": 2, "swiglu": 3, "conv1x1": 2, "none": 0}[model.ffn]
-    return 2 * matrices * model.d_model * model.ffn_width
+    return 2 * model.ffn_matrices * model.d_model * model.ffn_width
 
 
 def _widths(model: Model) -> tuple[int, int, int]:

@@ -14,6 +14,9 @@ def parameter_count(model: Model, source_vocabulary: int, target_vocabulary: int
 
     A matrix that is used in several places counts once; running statistics are no parameters. A decoder without
     cross-attention has no encoder beside it.
+
+    Only values with parameters of their own are named here; a value that is not has those of the base. The tests
+    compare the count of every value with the network it builds.
     """
     if model.architecture != "transformer":
         return _rival(model) + model.d_model * _embedding_rows(model, source_vocabulary, target_vocabulary)
@@ -40,36 +43,31 @@ def _attention(model: Model) -> int:
     weights = 2 * model.d_model * keys + 2 * model.d_model * values
     biases = 2 * keys + values + model.d_model
     factor = 1 if model.score_scale == "learned" else 0
-    score = {"dot": factor, "additive": keys, "cosine": 1}[model.score]
+    score = {"dot": factor, "additive": keys, "cosine": 1}.get(model.score, 0)
     return weights + (biases if model.attention_bias else 0) + score
 
 
 def _feed_forward(model: Model) -> int:
-    """Weights and biases; SwiGLU has a third matrix, beside the inner one."""
+    """Weights and biases; all matrices but the last lead to the inner width."""
     width, inner = model.d_model, model.ffn_width
-    into = 2 if model.ffn == "swiglu" else 1
-    return into * (width * inner + inner) + inner * width + width
+    return (model.ffn_matrices - 1) * (width * inner + inner) + inner * width + width
 
 
 def _residual(model: Model) -> int:
-    """What wraps one sub-layer: norms, or a gate."""
-    if model.norm_placement == "rezero":
-        return 1
-    return {"post": 1, "pre": 1, "sandwich": 2}[model.norm_placement] * _norm(model)
+    """What wraps one sub-layer: a norm or two, or a gate."""
+    own = {"sandwich": 2 * _norm(model), "rezero": 1}
+    return own.get(model.norm_placement, _norm(model))
 
 
 def _final_norm(model: Model) -> int:
-    return {"post": 0, "pre": 1, "sandwich": 1, "rezero": 0}[model.norm_placement] * _norm(model)
+    return _norm(model) if model.norm_placement in ("pre", "sandwich") else 0
 
 
 def _norm(model: Model) -> int:
-    """A scale and a shift per channel, a scale alone, one number, or nothing."""
+    """A scale and a shift per channel, but for a scale alone, one number, or nothing."""
     if not model.norm_affine:
         return 0
-    width = model.d_model
-    return {"layer": 2 * width, "rms": width, "scale": 1, "batch": 2 * width, "minmax": 2 * width, "none": 0}[
-        model.norm
-    ]
+    return {"rms": model.d_model, "scale": 1, "none": 0}.get(model.norm, 2 * model.d_model)
 
 
 def _positions(model: Model) -> int:

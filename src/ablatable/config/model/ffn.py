@@ -46,6 +46,11 @@ class FeedForwardChoices:
     ] = 2048
 
     @property
+    def ffn_matrices(self) -> int:
+        """Matrices between d_model and the inner width: there and back, and one more for a gate."""
+        return {"swiglu": 3, "none": 0}.get(self.ffn, 2)
+
+    @property
     def ffn_width(self) -> int:
-        """Inner width, resolved: three matrices of 2/3 d_ff (swiglu) hold as much as two of d_ff."""
-        return round(2 * self.d_ff / 3) if self.ffn == "swiglu" else self.d_ff
+        """Inner width, resolved: three matrices of 2/3 d_ff hold as much as two of d_ff."""
+        return round(2 * self.d_ff / 3) if self.ffn_matrices == 3 else self.d_ff
