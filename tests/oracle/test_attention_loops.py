@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ablatable.nn.attention import AttentionCore, CrossAttention, SelfAttention
-from ablatable.nn.masks import EVERYTHING, Mask, causal, padding
+from ablatable.nn.masks import EVERYTHING, Mask, padding, within
 from ablatable.nn.scores import ProductScore
 
 KERNELS = ("matmul", "sdpa", "auto")
@@ -55,7 +55,7 @@ def test_attention_equals_the_formula(kernel, key_size, value_size, masking) -> 
         keep[1, 3:] = False
     if masking == "causal and left padding":
         keep[1, 0] = False
-    mask = {"nothing": EVERYTHING, "padding": padding(keep)}.get(masking) or causal(keep)
+    mask = {"nothing": EVERYTHING, "padding": padding(keep)}.get(masking) or within(keep, causal=True)
 
     def visible(b: int, t: int, s: int) -> bool:
         return bool(keep[b, s]) and (s <= t or not masking.startswith("causal"))
@@ -70,7 +70,7 @@ def test_attention_equals_the_formula(kernel, key_size, value_size, masking) -> 
 def test_the_written_gradient_is_the_gradient(masking) -> None:
     q, k, v = (x.requires_grad_() for x in _tensors(4, 4, 3, 2))
     keep = torch.tensor([[True] * 4, [False, True, True, False]])
-    mask: Mask = {"nothing": EVERYTHING, "padding": padding(keep)}.get(masking) or causal(keep)
+    mask: Mask = {"nothing": EVERYTHING, "padding": padding(keep)}.get(masking) or within(keep, causal=True)
     core = _dot(3, "matmul")
     assert torch.autograd.gradcheck(lambda q, k, v: core(q, k, v, mask), (q, k, v))
 
@@ -91,7 +91,7 @@ def test_kernels_agree_in_float32(shape) -> None:
     keep[::3, shape[1] // 2 :] = False
     results = []
     for kernel in ("matmul", "sdpa"):
-        context = _dot(16, kernel)(q, k, v, causal(keep))
+        context = _dot(16, kernel)(q, k, v, within(keep, causal=True))
         results.append((context, *torch.autograd.grad((context * q.detach()).sum(), (q, k, v))))
     for plain, fused in zip(*results, strict=True):
         torch.testing.assert_close(plain, fused, atol=1e-5, rtol=0)

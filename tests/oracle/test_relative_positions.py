@@ -17,7 +17,7 @@ from ablatable.nn import positions
 from ablatable.nn.attention import AttentionCore, SelfAttention
 from ablatable.nn.build import build_model
 from ablatable.nn.init import initialise
-from ablatable.nn.masks import causal, padding
+from ablatable.nn.masks import within
 from ablatable.nn.relative import KINDS, of_each_layer
 from ablatable.nn.relative.alibi import LinearBiases, slope_exponents
 from ablatable.nn.relative.bucketed import BucketBias
@@ -137,7 +137,7 @@ def test_attention_equals_the_formula(changes: dict[str, object], is_causal: boo
     keep = torch.ones(2, 9, dtype=torch.bool)
     keep[1, 6:] = False
     expected = _loop(changes, attention, x, is_causal, keep)
-    mask = causal(keep) if is_causal else padding(keep)
+    mask = within(keep, is_causal)
     torch.testing.assert_close(attention(x, mask), expected, atol=1e-10, rtol=0)
     for kernel in ("matmul", "sdpa"):
         attention.core.kernel = kernel

@@ -41,7 +41,7 @@ def padding(keep_BS: Tensor) -> Mask:
     return _mask(keep_BS[:, None, None, :])
 
 
-def within(keep_BT: Tensor, causal: bool, window: int | None) -> Mask:
+def within(keep_BT: Tensor, causal: bool, window: int | None = None) -> Mask:
     """What a sequence may see of itself: kept keys, none later than the query where ``causal``, and of ``window``
     positions centred on the query (None: of all).
 
@@ -58,11 +58,6 @@ def within(keep_BT: Tensor, causal: bool, window: int | None) -> Mask:
     if _nothing_hidden(keep_BT):
         return Mask(seen_TT[None, None], _bias(seen_TT[None, None]), None)
     return _mask(seen_TT & keep_BT[:, None, None, :])
-
-
-def causal(keep_BT: Tensor) -> Mask:
-    """Query t sees the kept keys at positions 0..t (section 3.2.3)."""
-    return within(keep_BT, causal=True, window=None)
 
 
 def reach(window: int) -> int:

@@ -12,7 +12,7 @@ from ablatable.nn.build import build_model
 from ablatable.nn.cost import training_flops
 from ablatable.nn.count import parameter_count
 from ablatable.nn.masks import within
-from ablatable.nn.scores import ProductScore
+from ablatable.nn.scores import SCALES, ProductScore
 from ablatable.nn.transformer import Transformer
 
 SMALL = Model(layers=2, d_model=16, d_ff=24, heads=2)
@@ -20,13 +20,12 @@ SOURCE = torch.tensor([[5, 6, 7, 8, 9], [9, 10, 0, 0, 0], [11, 12, 13, 4, 0]])
 CHOICES = [
     {"score": "additive"},
     {"score": "cosine"},
-    *({"score_scale": scale} for scale in ("none", "1/d_k", "1/sqrt(d_model)", "learned")),
+    {"score_scale": "learned"},
     {"window": 3},
     {"window": 5, "score": "additive"},
     {"cross_attention": False},
     {"cross_attention": False, "tying": "none", "window": 3},
     {"dropout_attention": 0.3},
-    *({"position": position} for position in ("rope", "alibi", "shaw", "t5")),
     *({"position": position, "window": 5} for position in ("rope", "alibi", "shaw", "t5")),
     {"position": "rope", "score": "cosine"},
     {"position": "t5", "score": "additive"},
@@ -100,10 +99,20 @@ def test_bfloat16_autocast_trains(changes: dict[str, object]) -> None:
 
 
 class TestCount:
-    @pytest.mark.parametrize("changes", [*CHOICES, {"score": "additive", "d_k": 3, "attention_bias": False}], ids=str)
-    @pytest.mark.parametrize("tying", ["three-way", "decoder", "none"])
-    def test_the_closed_form_counts_the_built_model(self, changes: dict[str, object], tying: str) -> None:
-        config = replace(SMALL, **({"tying": tying} | changes))
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            *({"score_scale": scale, "d_k": 3} for scale in SCALES),
+            {"score": "cosine", "d_v": 3},
+            {"score": "additive", "d_k": 3, "attention_bias": False},
+            *({"cross_attention": False, "tying": tying} for tying in ("three-way", "decoder", "none")),
+            *({"cross_attention": False, "position": position} for position in ("learned", "shaw", "t5")),
+            {"cross_attention": False, "norm_placement": "pre", "score": "additive"},
+        ],
+        ids=str,
+    )
+    def test_the_closed_form_counts_the_built_model(self, changes: dict[str, object]) -> None:
+        config = replace(SMALL, **changes)
         built = build_model(config, 20, 20, seed=1)
         assert sum(p.numel() for p in built.parameters()) == parameter_count(config, 20, 20)
 

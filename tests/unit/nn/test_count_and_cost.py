@@ -59,9 +59,21 @@ def test_the_closed_form_counts_the_built_model(model: Model) -> None:
     assert sum(parameter.numel() for parameter in built.parameters()) == parameter_count(model, *vocabularies)
 
 
-@pytest.mark.parametrize(("d_k", "d_v"), [(None, None), (3, 7)])
-def test_flops_equal_those_pytorch_counts(d_k: int | None, d_v: int | None) -> None:
-    model = Model(layers=2, d_model=16, d_ff=40, heads=4, d_k=d_k, d_v=d_v)
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"d_k": 3, "d_v": 7},
+        {"cross_attention": False},
+        {"score": "cosine", "window": 3},
+        {"score_scale": "learned", "causal": False},
+        {"position": "shaw"},
+        {"position": "t5"},
+    ],
+    ids=str,
+)
+def test_flops_equal_those_pytorch_counts(changes: dict[str, object]) -> None:
+    model = replace(Model(layers=2, d_model=16, d_ff=40, heads=4), **changes)
     built = build_model(model, 30, 30, seed=1)
     for module in built.modules():
         if isinstance(module, AttentionCore):

@@ -8,7 +8,7 @@ import torch
 from ablatable.config.model import Model
 from ablatable.nn.attention import AttentionCore
 from ablatable.nn.build import build_model
-from ablatable.nn.masks import EVERYTHING, causal, padding
+from ablatable.nn.masks import EVERYTHING, padding, within
 from ablatable.nn.scores import ProductScore
 
 KERNELS = ("matmul", "sdpa")
@@ -43,7 +43,7 @@ def test_mask_01_a_query_without_keys_gives_zero_and_harms_no_gradient(kernel: s
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_mask_02_causal_with_left_padding(kernel: str) -> None:
     q, k, v = (torch.randn(1, 3, 2, 2, generator=torch.Generator().manual_seed(i)) for i in range(3))
-    context = _dot(2, kernel)(q, k, v, causal(torch.tensor([[False, True, True]])))
+    context = _dot(2, kernel)(q, k, v, within(torch.tensor([[False, True, True]]), causal=True))
     assert torch.equal(context[0, 0], torch.zeros(2, 2))
     assert torch.isfinite(context).all()
     assert context[0, 1:].abs().min() > 0
@@ -100,7 +100,7 @@ def test_mask_06_only_id_zero_is_padding_on_either_side() -> None:
 def test_mask_09_no_precision_overflows(dtype: torch.dtype) -> None:
     q, k, v = (torch.randn(2, 4, 2, 4, generator=torch.Generator().manual_seed(i)).to(dtype) for i in range(3))
     keep = torch.tensor([[True, True, True, False], [False, True, False, False]])
-    context = _dot(4, "matmul")(50 * q, 50 * k, v, causal(keep))
+    context = _dot(4, "matmul")(50 * q, 50 * k, v, within(keep, causal=True))
     assert torch.isfinite(context).all()
     assert torch.equal(context[1, 3], v[1, 1])  # one visible key: all weight on it
 
@@ -136,8 +136,8 @@ def test_nothing_hidden_needs_no_mask() -> None:
 def test_the_general_mask_equals_the_short_cut() -> None:
     """On CUDA nobody asks whether anything is hidden; the mask built there must say the same."""
     keep = torch.ones(1, 3, dtype=torch.bool)
-    short = causal(keep)
-    general = causal(torch.cat((keep, torch.tensor([[False, True, True]]))))
+    short = within(keep, causal=True)
+    general = within(torch.cat((keep, torch.tensor([[False, True, True]]))), causal=True)
     assert short.keep is not None
     assert general.keep is not None
     assert torch.equal(short.keep[0], general.keep[0])

@@ -6,11 +6,10 @@ import pytest
 import torch
 
 from ablatable.errors import InputError
-from ablatable.nn.attention import AttentionCore, SelfAttention
+from ablatable.nn.attention import AttentionCore
 from ablatable.nn.dropout import Dropout
 from ablatable.nn.embeddings import Embedding, StackInput, TargetLanguage
 from ablatable.nn.ffn import ReluFeedForward
-from ablatable.nn.masks import EVERYTHING
 from ablatable.nn.norms import LayerNorm
 from ablatable.nn.positions import LearnedPositions, NoPositions, SinusoidalPositions, interleaved
 from ablatable.nn.residual import PostNorm
@@ -22,33 +21,9 @@ def _set(parameter: torch.nn.Parameter, values: object) -> None:
         parameter.copy_(torch.as_tensor(values, dtype=parameter.dtype))
 
 
-@pytest.mark.parametrize("kernel", ["matmul", "sdpa"])
-def test_arch_01_scores_are_divided_by_the_root_of_d_k(kernel: str) -> None:
-    q = torch.ones(1, 1, 2, 4)  # d_model 8, 2 heads
-    k = torch.stack((torch.ones(2, 4), torch.zeros(2, 4)))[None]
-    core = AttentionCore(ProductScore(0.5), kernel=kernel)
-    expected = torch.tensor([0.88079703, 0.11920291])
-    torch.testing.assert_close(core.weights(q, k, EVERYTHING)[0, 0, 0], expected, atol=1e-7, rtol=0)
-    v = torch.eye(2)[None, :, None].expand(1, 2, 2, 2)
-    torch.testing.assert_close(core(q, k, v, EVERYTHING)[0, 0, 0], expected, atol=1e-7, rtol=0)
-
-
 def test_an_attention_of_unknown_kernel_is_not_guessed() -> None:
     with pytest.raises(ValueError, match="kernel"):
         AttentionCore(ProductScore(1.0), kernel="flash")  # type: ignore[arg-type]  # that is what is tested
-
-
-def test_one_head_is_single_head_attention() -> None:
-    attention = SelfAttention(6, 1, 6, 6, True, AttentionCore(ProductScore(6**-0.5)))
-    for parameter in attention.parameters():
-        _set(
-            parameter,
-            torch.randn(parameter.shape, generator=torch.Generator().manual_seed(parameter.numel())),
-        )
-    x = torch.randn(2, 4, 6, generator=torch.Generator().manual_seed(0))
-    q, k, v = (x @ attention.qkv.weight.T + attention.qkv.bias).chunk(3, dim=-1)
-    expected = attention.output(torch.softmax(q @ k.transpose(1, 2) / math.sqrt(6), dim=-1) @ v)
-    torch.testing.assert_close(attention(x, EVERYTHING), expected, atol=1e-5, rtol=1e-5)
 
 
 def test_arch_09_biased_variance_with_epsilon_inside_the_root() -> None:
