@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, cast
 
 from ablatable.config.dump import is_active
+from ablatable.config.model import Model
 from ablatable.config.schema import Experiment
 from ablatable.config.tree import leaves, value_at
 
@@ -54,6 +56,8 @@ def _plain(experiment: Experiment, path: str) -> Any:
     if path in _RESOLVED:
         return getattr(experiment.model, _RESOLVED[path])
     value = value_at(experiment, path)
+    if path in _MEANT_BY_NULL and value == _MEANT_BY_NULL[path](experiment.model):
+        return None
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return list(cast(tuple[Any, ...], value)) if isinstance(value, tuple) else value

@@ -74,6 +74,19 @@ def test_every_choice_changes_the_identity(path: str) -> None:
         assert (run_id(experiment, "c") == run_id(needed, "c")) == same
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["model.dropout_embedding=0.1"],
+        ["model.dropout=0.3", "model.dropout_embedding=0.3"],
+        ["model.d_model=256", "model.embedding_std=0.0625"],
+        ["model.d_k=64", "model.d_v=64"],
+    ],
+)
+def test_what_null_stands_for_may_be_said_in_full(words: list[str]) -> None:
+    assert run_id(load_experiment("base", words), "c") == run_id(load_experiment("base", words[:-1]), "c")
+
+
 def test_operational_sections_hold_no_axis() -> None:
     for path, known in leaves().items():
         if path.split(".")[0] in OPERATIONAL_SECTIONS:
