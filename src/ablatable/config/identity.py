@@ -19,6 +19,12 @@ IDENTITY_VERSION = 1
 
 _RESOLVED = {"model.d_k": "key_size", "model.d_v": "value_size", "model.rival_width": "rival_size"}
 
+_MEANT_BY_NULL: dict[str, Callable[[Model], float]] = {
+    "model.dropout_embedding": lambda model: model.dropout,
+    "model.embedding_std": lambda model: model.d_model**-0.5,
+}
+"""What null stands for: said in full it is the same run."""
+
 
 def meaning(experiment: Experiment) -> dict[str, Any]:
     """The active semantic settings that differ from the paper's base, with derived widths spelled out.
