@@ -60,6 +60,7 @@ def cost_of(experiment: Experiment) -> Cost:
         source = target = train.max_target_tokens
     weights = parameters * _BYTES_PER_WEIGHT
     state = weights * _STATE_COPIES
+    averages = train.average_last + (2 if experiment.evaluate.checkpoint == "ema" else 0)
     kept = weights + (state if experiment.runtime.keep_checkpoints else 0)
     return Cost(
         parameters=parameters,
@@ -67,7 +68,7 @@ def cost_of(experiment: Experiment) -> Cost:
         target_tokens=target,
         flops=training_flops(experiment.model, vocabulary, source, target),
         disk_bytes=kept,
-        working_disk_bytes=weights * (train.average_last + 1) + 2 * state,
+        working_disk_bytes=weights * (averages + 1) + 2 * state,
     )
 
 

@@ -25,7 +25,7 @@ from ablatable.record.schema import Record
 _POLL_SECONDS = 1.0
 _LOGGED = {
     "train": ("loss", "nll", "learning_rate", "source_tokens", "target_tokens", "seconds"),
-    "valid": ("nll", "ppl"),
+    "valid": ("nll", "ppl", "accuracy"),
 }
 
 

@@ -6,7 +6,10 @@ import pytest
 
 from ablatable.config.decoding import Evaluation
 from ablatable.config.identity import meaning
-from ablatable.config.load import load_experiment
+from ablatable.config.layers import from_overrides
+from ablatable.config.load import experiment_layers, load_experiment, resolve
+from ablatable.config.locate import known
+from ablatable.config.scale import load_scale
 from ablatable.config.schema import Experiment
 from ablatable.config.training import Training
 from ablatable.errors import InputError
@@ -69,6 +72,15 @@ def test_the_longest_patience_that_can_still_end_a_run_is_taken() -> None:
     assert load_experiment("base", ["train.patience=4", "train.updates=5001"]).train.patience == 4
     with pytest.raises(InputError, match="too few"):
         load_experiment("base", ["train.patience=4", "train.updates=5000"])
+
+
+@pytest.mark.parametrize("scale", known("experiments/scales"))
+@pytest.mark.parametrize("word", ["train.schedule=cosine", "train.schedule=constant", "evaluate.checkpoint=ema"])
+def test_a_row_that_switches_off_what_a_scale_sets_is_possible_at_every_scale(scale: str, word: str) -> None:
+    """The learning-rate factor and the checkpoints to average mean nothing under these, and scales set both."""
+    scaled = resolve(experiment_layers("base"), from_overrides([word]), load_scale(scale))
+    assert meaning(scaled)[word.split("=")[0]] == word.split("=")[1]
+    assert not {"train.learning_rate_factor", "train.average_last"} <= set(meaning(scaled))
 
 
 def test_every_field_of_the_section_is_said_once() -> None:

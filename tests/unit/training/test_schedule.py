@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -100,5 +101,6 @@ def test_there_is_no_update_zero(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_diverged_run_is_told_the_setting_that_lowers_its_rates(kind: str) -> None:
-    low, high = (Training(schedule=kind, **{peak_setting(Training(schedule=kind)): rate}) for rate in (0.1, 0.2))
+    plain = Training(schedule=kind)
+    low, high = (replace(plain, **{peak_setting(plain): rate}) for rate in (0.1, 0.2))
     assert learning_rate(7, high, 512) == pytest.approx(2 * learning_rate(7, low, 512))
