@@ -68,7 +68,7 @@ class RivalChoices(ShapeChoices):
         Field(
             ge=1,
             le=63,
-            description="Positions a convolution reads, k odd: centred in the encoder, past in the decoder.",
+            description="Positions a convolution reads, k odd: around its own in the encoder, up to it in the decoder.",
         ),
         Axis("kernel size k", "4", _SHAPE, values=(1, 3, 5, 7)),
         Needs("model.architecture", one_of=("convolutional",)),
