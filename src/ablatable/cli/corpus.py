@@ -17,16 +17,22 @@ _EXAMPLES = 3
 
 @app.command("list")
 def list_corpora(format: Format = "text") -> None:
-    """Every corpus by name: languages, what it is, whether it is in the cache."""
-    from ablatable.config.catalogue import CORPORA
+    """Every corpus by name, by what it needs: what it is, whether it is in the cache."""
+    from ablatable.config.catalogue import CORPORA, NEEDS
 
     rows = [{"name": name, **_entry(name)} for name in CORPORA]
     if format == "json":
         typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     width = max(len(row["name"]) for row in rows)
-    for row in rows:
-        typer.echo(f"{row['name']:<{width}}  {row['state']:<13}  {row['summary']}")
+    for needs, meaning in NEEDS.items():
+        typer.echo(f"{meaning}:")
+        for row in rows:
+            if row["needs"] == needs:
+                typer.echo(f"  {row['name']:<{width}}  {row['state']:<13}  {row['summary']}")
+
+
+_STATES = {"nothing": "to be made", "apt": "to be fetched", "hub": "to be fetched", "files": "your files"}
 
 
 def _entry(name: str) -> dict[str, Any]:
@@ -37,18 +43,12 @@ def _entry(name: str) -> dict[str, Any]:
 
     entry = CORPORA[name]
     local = None if name == "files" else local_fingerprint(Data(corpus=name), cache_folder())
-    if not entry.available:
-        state = "not supported"
-    elif name == "files":
-        state = "your files"
-    else:
-        state = "in the cache" if local else "to be fetched" if name.startswith("lohelp-") else "to be made"
     return {
         "source": entry.source,
         "target": entry.target,
         "summary": entry.summary,
-        "state": state,
-        "available": entry.available,
+        "needs": entry.needs,
+        "state": "in the cache" if local else _STATES[entry.needs],
         "fingerprint": local,
         "expected_fingerprint": entry.fingerprint,
     }

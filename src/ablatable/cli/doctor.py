@@ -26,6 +26,7 @@ CORE_PACKAGES = (
     "wandb",
     "optuna",
     "sentencepiece",
+    "tokenizers",
     "sacrebleu",
     "pydantic",
     "numpy",
@@ -181,9 +182,10 @@ def _corpora() -> Iterator[Finding]:
             yield Finding(name, "present", f"{name}: present")
         elif name == "files":
             yield Finding(name, "yours", f"{name}: {entry.summary}")
-        elif not entry.available:
-            yield Finding(name, "unavailable", f"{name}: {entry.summary}", "missing")
-        elif name.startswith("lohelp-") and not apt:
+        elif entry.needs == "hub" and _version("datasets") is None:
+            need = "needs the Hugging Face hub: pip install 'ablatable[hub]'"
+            yield Finding(name, "unavailable", f"{name}: {need}", "missing")
+        elif entry.needs == "apt" and not apt:
             need = "needs apt-get and dpkg-deb (Debian, Ubuntu), not found here"
             yield Finding(name, "unavailable", f"{name}: {need}", "missing")
         else:

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from ablatable.cli.corpus import app
-from ablatable.config.catalogue import CORPORA
+from ablatable.config.catalogue import CORPORA, NEEDS
 from ablatable.errors import InputError
 
 _RUNNER = CliRunner()
@@ -19,9 +20,27 @@ def test_list_names_every_corpus_and_its_state() -> None:
     states = {row["name"]: row["state"] for row in rows}
     assert states["lohelp-en-de"] == "to be fetched"
     assert states["toy-en-de"] == "to be made"
-    assert states["wmt14-en-de"] == "not supported"
-    text = _RUNNER.invoke(app, ["list"]).stdout
-    assert all(name in text for name in CORPORA)
+    assert states["wmt14-en-de"] == "to be fetched"
+    assert states["files"] == "your files"
+
+
+def test_list_groups_by_what_they_need() -> None:
+    lines = _RUNNER.invoke(app, ["list"]).stdout.splitlines()
+    groups: dict[str, list[str]] = {}
+    heading = ""
+    for line in lines:
+        if line.startswith("  "):
+            groups[heading].append(line.split()[0])
+        else:
+            heading = line.removesuffix(":")
+            groups[heading] = []
+    assert groups == {
+        meaning: [name for name, entry in CORPORA.items() if entry.needs == needs] for needs, meaning in NEEDS.items()
+    }
+    assert groups[NEEDS["apt"]] == [
+        "lohelp-en-de", "lohelp-en-fr", "ding-en-de", "manpages-en-de", "debian-descriptions-en-de", "debian-en-de"
+    ]  # fmt: skip
+    assert all(CORPORA[name].summary in "\n".join(lines) for name in CORPORA)
 
 
 def test_get_prints_the_card_and_examples() -> None:
@@ -59,7 +78,6 @@ def test_get_files_takes_their_paths(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["get", "lohelp"], "did you mean"),
-        (["get", "wmt14-en-de"], "hub loader"),
         (["get", "files"], "files_languages"),
         (["get", "toy-en-de", "files_languages=en-de"], "only the corpus 'files' takes settings"),
         (["get", "files", "files_langauges=en-de"], "unknown key"),
@@ -69,4 +87,12 @@ def test_bad_input_is_one_sentence(arguments: list[str], message: str) -> None:
     result = _RUNNER.invoke(app, arguments)
     assert isinstance(result.exception, InputError)
     assert message in str(result.exception)
+    assert "\n" not in str(result.exception)
+
+
+def test_a_benchmark_without_the_extra_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    result = _RUNNER.invoke(app, ["get", "wmt14-en-de"])
+    assert isinstance(result.exception, InputError)
+    assert "pip install 'ablatable[hub]'" in str(result.exception)
     assert "\n" not in str(result.exception)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import os
 import shutil
@@ -10,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ablatable.config.catalogue import CORPORA
 from ablatable.config.data import Data
-from ablatable.data.corpora import debian, get, local_fingerprint, lohelp
+from ablatable.data.corpora import debian, get, harvest, local_fingerprint
 from ablatable.errors import InputError, RunFailed
 
 needs_dpkg = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="dpkg-deb is not on this machine")
@@ -21,7 +23,12 @@ _APT = """#!/bin/sh
 echo "$*" >> "$REPOSITORY/log"
 private=no
 for word in "$@"; do case "$word" in Dir::State=*) private=yes;; esac; done
-case "$*" in *update*) exit 0;; esac
+case "$*" in *update*) cp "$REPOSITORY"/lists/* state/lists 2>/dev/null; exit 0;; esac
+case "$*" in *indextargets*)
+    for file in "$PWD"/state/lists/*Translation-*; do
+        printf '%s\\t%s\\thttp://here\\tour\\tmain\\n' "$file" "${file##*-}"
+    done
+    exit 0;; esac
 if [ -e "$REPOSITORY/no-index" ] && [ $private = no ]; then
     echo "E: Unable to locate package" >&2; exit 100
 fi
@@ -57,13 +64,11 @@ def _page(language: str, page: int) -> str:
     return "\n".join(lines)
 
 
-def _package(folder: Path, name: str, language: str, version: str = "1:7.0-1") -> None:
+def _package(folder: Path, name: str, files: dict[str, bytes], version: str = "1:7.0-1") -> None:
     root = folder / f"build-{name}"
-    pages = root / "usr/share/libreoffice/help" / language / "text/area"
-    pages.mkdir(parents=True)
-    for page in range(8):
-        (pages / f"page{page}.html").write_text(_page(language, page), encoding="utf-8")
-    (pages / f"only-{language}.html").write_text(_page(language, 99), encoding="utf-8")
+    for path, content in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(content)
     (root / "DEBIAN").mkdir()
     (root / "DEBIAN/control").write_text(
         f"Package: {name}\nVersion: {version}\nArchitecture: all\n"
@@ -77,19 +82,49 @@ def _package(folder: Path, name: str, language: str, version: str = "1:7.0-1") -
     shutil.rmtree(root)
 
 
+def _help(language: str) -> dict[str, bytes]:
+    pages = {f"page{page}": _page(language, page) for page in range(8)} | {f"only-{language}": _page(language, 99)}
+    return {
+        f"usr/share/libreoffice/help/{language}/text/area/{name}.html": page.encode() for name, page in pages.items()
+    }
+
+
+def _sentence(language: str, seed: str) -> str:
+    return " ".join(_word(language, f"{seed} {n}") for n in range(7)).capitalize() + "."
+
+
+def _manual(folder: str, language: str) -> dict[str, bytes]:
+    """Two pages of ten paragraphs each."""
+    pages: dict[str, bytes] = {}
+    for page in range(2):
+        blocks = "".join(f".PP\n{_sentence(language, f'man {page} {n}')}\n" for n in range(10))
+        text = f".TH box{page} 7\n.SH {_word(language, 'title')}\n{blocks}"
+        pages[f"{folder}/man7/box{page}.7.gz"] = gzip.compress(text.encode())
+    return pages
+
+
+def _index(language: str) -> str:
+    """Twenty descriptions: a synopsis that is too short, and one paragraph."""
+    return "\n".join(
+        f"Package: box{n}\nDescription-md5: {n:032x}\n"
+        f"Description-{language}: {_word(language, 'box')}\n {_sentence(language, f'index {n}')}\n"
+        for n in range(20)
+    )
+
+
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder, tools = tmp_path / "repository", tmp_path / "tools"
     folder.mkdir()
     tools.mkdir()
-    _package(folder, "libreoffice-help-en-us", "en-US")
-    _package(folder, "libreoffice-help-de", "de")
+    _package(folder, "libreoffice-help-en-us", _help("en-US"))
+    _package(folder, "libreoffice-help-de", _help("de"))
     script = tools / "apt-get"
     script.write_text(_APT, encoding="utf-8")
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
     monkeypatch.setenv("REPOSITORY", str(folder))
-    monkeypatch.setattr(lohelp, "HELD_OUT", 5)
+    monkeypatch.setattr(harvest, "HELD_OUT", 5)
     return folder
 
 
@@ -159,7 +194,7 @@ def test_a_disk_that_fills_up_under_apt_is_one_sentence(repository: Path, tmp_pa
 def test_a_release_of_another_form_is_refused(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lohelp, "HELD_OUT", 1000)
+    monkeypatch.setattr(harvest, "HELD_OUT", 1000)
     with pytest.raises(InputError, match="only 88 usable sentence pairs"):
         get(Data(corpus="lohelp-en-de"), tmp_path / "cache", _quiet)
 
@@ -178,20 +213,135 @@ def test_a_package_that_is_not_one_cannot_be_read(tmp_path: Path) -> None:
         debian.read_files(debian.Package("x", "1", path), "usr", ".html")
 
 
+@pytest.fixture
+def everything(repository: Path) -> Path:
+    """The repository with all that `debian-en-de` is made of."""
+    entries = "".join(f"{_word('de', str(n))} {{m}} | {_sentence('de', str(n))} :: "
+                      f"{_word('en', str(n))} | {_sentence('en', str(n))}\n" for n in range(30))  # fmt: skip
+    _package(repository, "trans-de-en", {"usr/share/trans/de-en": f"# Version\n{entries}".encode()}, "2.0")
+    _package(repository, "manpages", _manual("usr/share/man", "en"), "3.0")
+    _package(repository, "manpages-dev", {"usr/share/doc/x": b""}, "3.0")
+    _package(repository, "manpages-de", _manual("usr/share/man/de", "de"), "4.0")
+    _package(repository, "manpages-de-dev", {"usr/share/doc/x": b""}, "4.0")
+    lists = repository / "lists"
+    lists.mkdir()
+    for language in ("en", "de"):
+        (lists / f"here_our_main_i18n_Translation-{language}").write_text(_index(language), encoding="utf-8")
+    (lists / "here_our_InRelease").write_text("Origin: here\nVersion: 12.0\nDate: today\n", encoding="utf-8")
+    return repository
+
+
+@needs_dpkg
+@pytest.mark.parametrize(
+    ("name", "pairs", "packages"),
+    [
+        ("ding-en-de", 30, {"trans-de-en": "2.0"}),
+        (
+            "manpages-en-de",
+            20,
+            {"manpages": "3.0", "manpages-dev": "3.0", "manpages-de": "4.0", "manpages-de-dev": "4.0"},
+        ),
+        ("debian-descriptions-en-de", 20, {"descriptions of our/main": "12.0, today"}),
+    ],
+)
+def test_each_part_of_the_union_from_invented_text(
+    everything: Path, tmp_path: Path, name: str, pairs: int, packages: dict[str, str]
+) -> None:
+    corpus = get(Data(corpus=name), tmp_path / "cache", _quiet)
+    assert corpus.card.packages == packages
+    assert {split: facts.pairs for split, facts in corpus.card.splits.items()} == {
+        "train": pairs - 10,
+        "valid": 5,
+        "test": 5,
+    }
+
+
+@needs_dpkg
+def test_the_union_holds_every_part_once(everything: Path, tmp_path: Path) -> None:
+    corpus = get(Data(corpus="debian-en-de"), tmp_path / "cache", _quiet)
+    steps = dict(corpus.card.steps)
+    parts = ("LibreOffice help", "dictionary examples", "manual pages", "package descriptions")
+    assert [steps[part] for part in parts] == [88, 30, 20, 20]
+    assert steps["distinct pairs"] == 158
+    assert sum(facts.pairs for facts in corpus.card.splits.values()) == 158
+    assert len(corpus.card.packages) == 8
+    assert corpus.card.overlap["test"].sources == corpus.card.overlap["valid"].sources == 0
+
+
+@needs_dpkg
+def test_descriptions_ask_apt_for_both_languages_whatever_the_system_says(everything: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    get(Data(corpus="debian-descriptions-en-de"), cache, _quiet)
+    folder = cache / "debian" / "descriptions-en-de"
+    text = (folder / "apt.conf").read_text(encoding="utf-8")
+    assert text.startswith('#clear Acquire::Languages;\nAcquire::Languages { "en"; "de"; };\n')
+    assert f'Dir::State "{folder / "state"}";' in text
+
+
+@needs_dpkg
+def test_a_system_without_translations_names_the_other_corpora(everything: Path, tmp_path: Path) -> None:
+    (everything / "lists" / "here_our_main_i18n_Translation-de").unlink()
+    with pytest.raises(InputError, match=r"descriptions of packages in en and de .*toy-en-de.*files"):
+        get(Data(corpus="debian-descriptions-en-de"), tmp_path / "cache", _quiet)
+
+
+@needs_dpkg
+def test_a_dictionary_of_another_form_is_refused(repository: Path, tmp_path: Path) -> None:
+    _package(repository, "trans-de-en", {"usr/share/trans/moved": b""})
+    with pytest.raises(InputError, match=r"trans-de-en.*no dictionary in it.*toy-en-de"):
+        get(Data(corpus="ding-en-de"), tmp_path / "cache", _quiet)
+
+
+_TESTED = {
+    "lohelp-en-de": {"libreoffice-help-de": "4:7.4.7-1+deb12u14", "libreoffice-help-en-us": "4:7.4.7-1+deb12u14"},
+    "lohelp-en-fr": {"libreoffice-help-fr": "4:7.4.7-1+deb12u14", "libreoffice-help-en-us": "4:7.4.7-1+deb12u14"},
+    "ding-en-de": {"trans-de-en": "1.9-6"},
+    "manpages-en-de": {
+        "manpages": "6.03-2",
+        "manpages-dev": "6.03-2",
+        "manpages-de": "4.18.1-1",
+        "manpages-de-dev": "4.18.1-1",
+    },
+    "debian-descriptions-en-de": {"descriptions of bookworm/main": "12.15, Sat, 11 Jul 2026 10:16:37 UTC"},
+}
+_TESTED["debian-en-de"] = {name: version for part in _TESTED.values() for name, version in part.items()}
+del _TESTED["debian-en-de"]["libreoffice-help-fr"]
+"""Corpus -> the packages that the catalogue's fingerprint was taken from."""
+
+
+@pytest.fixture(scope="module")
+def real_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all real packages: each is fetched once."""
+    return tmp_path_factory.mktemp("real")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["lohelp-en-de", "lohelp-en-fr"])
-def test_the_real_text_from_the_real_packages(tmp_path: Path, name: str) -> None:
-    """Fetches about 5 MB with apt; skipped where the package cannot be had."""
+@pytest.mark.parametrize(
+    ("name", "pairs", "words"),
+    [
+        ("lohelp-en-de", (25_000, 40_000), (11, 15)),
+        ("lohelp-en-fr", (25_000, 40_000), (11, 15)),
+        ("ding-en-de", (13_000, 20_000), (6, 10)),
+        ("manpages-en-de", (9_000, 20_000), (14, 21)),
+        ("debian-descriptions-en-de", (20_000, 50_000), (11, 18)),
+        ("debian-en-de", (70_000, 130_000), (11, 15)),
+    ],
+)
+def test_the_real_text_from_the_real_packages(
+    real_cache: Path, name: str, pairs: tuple[int, int], words: tuple[int, int]
+) -> None:
+    """Fetches about 30 MB with apt, all together; skipped where the packages cannot be had."""
     try:
-        corpus = get(Data(corpus=name), tmp_path / "cache", _quiet)
+        corpus = get(Data(corpus=name), real_cache, _quiet)
     except InputError as error:
-        pytest.skip(f"the package cannot be had here: {error}")
+        if "could not fetch" in str(error) or "this machine has no" in str(error):
+            pytest.skip(f"the packages cannot be had here: {error}")
+        raise
     train = corpus.card.splits["train"]
-    assert 25_000 <= train.pairs <= 40_000
+    assert pairs[0] <= train.pairs <= pairs[1]
     assert corpus.card.splits["valid"].pairs == corpus.card.splits["test"].pairs == 1000
-    assert 11 <= train.source_words / train.pairs <= 15
+    assert words[0] <= train.source_words / train.pairs <= words[1]
     assert corpus.card.overlap["test"].sources == corpus.card.overlap["valid"].sources == 0
     assert all(facts.duplicates == 0 for facts in corpus.card.splits.values())
-    tested = {"lohelp-en-de": "e9e6c514a28a6620", "lohelp-en-fr": "0719b4463b8febc2"}
-    if set(corpus.card.packages.values()) == {"4:7.4.7-1+deb12u14"}:
-        assert corpus.fingerprint == tested[name]
+    if corpus.card.packages == _TESTED[name]:
+        assert corpus.fingerprint == CORPORA[name].fingerprint

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from ablatable.config.catalogue import CORPORA, CorpusEntry
+from ablatable.config.catalogue import CORPORA, NEEDS, CorpusEntry
 from ablatable.config.data import Data
-from ablatable.data.corpora import get, local_fingerprint
-from ablatable.data.corpora.corpus import read_card
+from ablatable.data.corpora import SPLITS, get, hub, local_fingerprint
+from ablatable.data.corpora.corpus import fingerprint, read_card
+from ablatable.data.corpora.library import KINDS
 from ablatable.data.corpora.storage import ELSEWHERE, build_folder, locked
 from ablatable.errors import InputError, RunFailed
 from ablatable.record.files import disk_errors
@@ -61,12 +62,12 @@ def test_pinned_fingerprints_are_sixteen_hex_digits(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "fingerprint"),
+    ("task", "pinned"),
     [("copy", "2291839859fde6eb"), ("reverse", "0c5721459c54ab8f"), ("sort", "31a2eee79da779b8")],
 )
-def test_synthetic_text_is_the_same_everywhere(tmp_path: Path, task: str, fingerprint: str) -> None:
-    assert get(Data(corpus=f"synthetic-{task}"), tmp_path, _quiet).fingerprint == fingerprint
-    assert CORPORA[f"synthetic-{task}"].fingerprint in (None, fingerprint)
+def test_synthetic_text_is_the_same_everywhere(tmp_path: Path, task: str, pinned: str) -> None:
+    assert get(Data(corpus=f"synthetic-{task}"), tmp_path, _quiet).fingerprint == pinned
+    assert CORPORA[f"synthetic-{task}"].fingerprint == pinned
 
 
 def test_another_text_than_the_tested_one_warns_and_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,10 +85,16 @@ def test_an_unknown_corpus_names_the_nearest(tmp_path: Path) -> None:
         local_fingerprint(Data(corpus="toy-en-da"), tmp_path)
 
 
-def test_a_corpus_without_a_loader_points_to_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"wmt14-en-de needs the hub loader.*data\.corpus=files"):
-        get(Data(corpus="wmt14-en-de"), tmp_path, _quiet)
-    assert local_fingerprint(Data(corpus="wmt14-en-de"), tmp_path) is None
+def test_every_corpus_of_the_catalogue_has_a_maker() -> None:
+    assert set(KINDS) == set(CORPORA)
+    assert {entry.needs for entry in CORPORA.values()} == set(NEEDS)
+    assert {name for name, entry in CORPORA.items() if entry.needs == "hub"} == set(hub.TEXTS)
+    assert all(entry.fingerprint for entry in CORPORA.values() if entry.needs in ("nothing", "apt"))
+
+
+def test_the_fingerprint_is_that_of_the_text_however_it_was_written(tmp_path: Path) -> None:
+    corpus = get(Data(corpus="synthetic-copy"), tmp_path, _quiet)
+    assert fingerprint({split: corpus.pairs(split) for split in SPLITS}) == corpus.fingerprint
 
 
 def test_a_damaged_file_is_named_with_its_remedy(tmp_path: Path) -> None:

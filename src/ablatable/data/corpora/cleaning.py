@@ -1,9 +1,15 @@
-"""Cleaning rules for sentence pairs taken from help pages: pure functions, one rule each."""
+"""Cleaning rules for sentence pairs taken from pages of documentation: pure functions, one rule each."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+Steps = list[tuple[str, int]]
+"""(what was done or counted, how many) in the order it was done."""
 
 _INVISIBLE = str.maketrans("", "", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
 _SPACE = re.compile(r"\s+")
@@ -62,26 +68,65 @@ def split_together(source: str, target: str) -> list[tuple[str, str]]:
     return list(zip(left, right, strict=True)) if len(left) == len(right) else [(source, target)]
 
 
-_SYMBOLS = re.compile(r"[{}\[\]|<>=_#\\]")
 _ADDRESS = re.compile(r"https?:|www\.|\bftp:|\w@\w", re.IGNORECASE)
-_CALL = re.compile(r"\w\(\)")
-MINIMUM_WORDS, MAXIMUM_WORDS, MAXIMUM_RATIO, LETTER_SHARE = 4, 100, 3.0, 0.8
+MAXIMUM_WORDS, MAXIMUM_RATIO, LETTER_SHARE = 100, 3.0, 0.8
 
 
-def rejected(source: str, target: str) -> str | None:
+@dataclass(frozen=True)
+class Rules:
+    """What differs between corpora: the shortest side kept, in words, and the symbols that mark code."""
+
+    minimum_words: int = 4
+    code: re.Pattern[str] = re.compile(r"[{}\[\]|<>=_#\\]|\w\(\)")
+
+
+HELP = Rules()
+"""The rules of LibreOffice's help."""
+
+
+def rejected(source: str, target: str, rules: Rules = HELP) -> str | None:
     """Return the name of the first rule that drops this pair, or None for a pair worth keeping."""
     counts = len(source.split()), len(target.split())
-    if min(counts) < MINIMUM_WORDS or max(counts) > MAXIMUM_WORDS:
+    if min(counts) < rules.minimum_words or max(counts) > MAXIMUM_WORDS:
         return "length"
     if max(counts) > MAXIMUM_RATIO * min(counts):
         return "ratio"
     if source == target:
         return "identical sides"
     for side in (source, target):
-        if _SYMBOLS.search(side) or _CALL.search(side):
+        if rules.code.search(side):
             return "code symbols"
         if _ADDRESS.search(side):
             return "address"
         if sum(c.isalpha() or c == " " for c in side) <= LETTER_SHARE * len(side):
             return "few letters"
     return None
+
+
+def clean(
+    raw: Iterable[tuple[str, str]], unit: str, prepare: Callable[[str], str] = normalise, rules: Rules = HELP
+) -> tuple[list[tuple[str, str]], Steps]:
+    """Return the distinct clean sentence pairs in order of appearance, and the counts at every step.
+
+    Args:
+        raw: aligned texts.
+        unit: what ``raw`` is counted in, for the card.
+        prepare: rewrites each side before it is cut into sentences.
+        rules: what is dropped.
+    """
+    counts: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
+    kept: dict[tuple[str, str], None] = {}
+    for source, target in raw:
+        counts[unit] += 1
+        for pair in split_together(prepare(source), prepare(target)):
+            counts["sentence pairs"] += 1
+            reason = rejected(*pair, rules)
+            if reason:
+                dropped[reason] += 1
+                continue
+            counts["clean pairs"] += 1
+            kept.setdefault(pair)
+    steps = [(name, counts[name]) for name in (unit, "sentence pairs")]
+    steps += [(f"dropped: {reason}", count) for reason, count in dropped.most_common()]
+    return list(kept), [*steps, ("clean pairs", counts["clean pairs"]), ("distinct pairs", len(kept))]

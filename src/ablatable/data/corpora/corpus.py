@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -113,58 +114,109 @@ class Corpus:
         return list(zip(self.lines(split, "source"), self.lines(split, "target"), strict=True))
 
 
-def fingerprint(splits: Mapping[str, Sequence[Pair]]) -> str:
-    """Return 16 hex digits of the SHA-256 of the text of all splits, sources and targets."""
+def _fingerprint(text: Callable[[str, int], Iterable[bytes]]) -> str:
+    """Return 16 hex digits of the SHA-256 of the text of all splits; ``text`` gives a split's side (0 or 1)."""
     digest = hashlib.sha256()
     for split in SPLITS:
         for number, side in enumerate(("source", "target")):
             digest.update(f"\x00{split}.{side}\x00".encode())
-            digest.update("".join(f"{pair[number]}\n" for pair in splits[split]).encode())
+            for chunk in text(split, number):
+                digest.update(chunk)
     return digest.hexdigest()[:16]
+
+
+def fingerprint(splits: Mapping[str, Sequence[Pair]]) -> str:
+    """Return the fingerprint of text in memory: of all splits, sources and targets."""
+    return _fingerprint(lambda split, number: (f"{pair[number]}\n".encode() for pair in splits[split]))
+
+
+def _file_fingerprint(folder: Path, languages: tuple[str, str]) -> str:
+    """Return the fingerprint of text that has been written, the same as that of the text itself."""
+
+    def text(split: str, number: int) -> Iterator[bytes]:
+        with (folder / f"{split}.{languages[number]}").open("rb") as file:
+            while chunk := file.read(1 << 20):
+                yield chunk
+
+    return _fingerprint(text)
+
+
+class _Watch:
+    """Sees the training pairs go by and says which held-out pairs were among them."""
+
+    def __init__(self, held_out: Mapping[str, Sequence[Pair]]) -> None:
+        self._held_out = held_out
+        self._pairs = {pair for pairs in held_out.values() for pair in pairs}
+        self._sources = {source for source, _ in self._pairs}
+        self._seen_pairs: set[Pair] = set()
+        self._seen_sources: set[str] = set()
+
+    def watched(self, train: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield the training pairs as they are."""
+        for pair in train:
+            if pair[0] in self._sources:
+                self._seen_sources.add(pair[0])
+                if pair in self._pairs:
+                    self._seen_pairs.add(pair)
+            yield pair
+
+    def overlaps(self) -> dict[str, Overlap]:
+        """Count the pairs of each held-out split that training held as well."""
+        found: dict[str, Overlap] = {}
+        for split, pairs in self._held_out.items():
+            shared = sum(pair in self._seen_pairs for pair in pairs)
+            share = shared / len(pairs) if pairs else 0.0
+            found[split] = Overlap(shared, share, sum(source in self._seen_sources for source, _ in pairs))
+        return found
 
 
 def overlaps(splits: Mapping[str, Sequence[Pair]]) -> dict[str, Overlap]:
     """Count the pairs of each held-out split that training holds as well."""
-    train = set(splits["train"])
-    sources = {source for source, _ in train}
-    found: dict[str, Overlap] = {}
-    for split in SPLITS[1:]:
-        held_out = splits[split]
-        shared = sum(pair in train for pair in held_out)
-        share = shared / len(held_out) if held_out else 0.0
-        found[split] = Overlap(shared, share, sum(source in sources for source, _ in held_out))
-    return found
-
-
-def _facts(pairs: Sequence[Pair], sizes: tuple[int, int]) -> SplitFacts:
-    words = [sum(len(pair[side].split()) for pair in pairs) for side in (0, 1)]
-    return SplitFacts(len(pairs), words[0], words[1], len(pairs) - len(Counter(pairs)), sizes)
+    watch = _Watch({split: splits[split] for split in SPLITS[1:]})
+    for _ in watch.watched(splits["train"]):
+        pass
+    return watch.overlaps()
 
 
 @dataclass
 class Draft:
-    """A corpus in memory, before it is stored: the pairs and what only its maker knows about them."""
+    """A corpus before it is stored: the pairs and what only its maker knows about them.
+
+    ``splits["train"]`` may be made while it is read, once; ``steps`` and ``notes`` are read after it.
+    """
 
     origin: str
     licence: str
     recipe: int
-    splits: dict[str, list[Pair]]
+    splits: Mapping[str, Iterable[Pair]]
     packages: dict[str, str] = field(default_factory=dict[str, str])
     steps: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     notes: list[str] = field(default_factory=list[str])
 
 
+def _write_split(folder: Path, split: str, languages: tuple[str, str], pairs: Iterable[Pair]) -> SplitFacts:
+    """Write both files of a split while its pairs are made."""
+    import numpy as np  # here: `plan` and `table` read cards and must start fast
+
+    counts, words, sizes = 0, [0, 0], [0, 0]
+    hashes: array[int] = array("q")  # 64 bits a pair: a corpus of 40 million pairs would not fit in a set
+    with contextlib.ExitStack() as stack:
+        files = [stack.enter_context((folder / f"{split}.{language}").open("wb")) for language in languages]
+        for pair in pairs:
+            counts += 1
+            hashes.append(hash(pair))
+            for number in (0, 1):
+                words[number] += len(pair[number].split())
+                sizes[number] += files[number].write(f"{pair[number]}\n".encode())
+    distinct = len(np.unique(np.frombuffer(hashes, dtype=np.int64))) if counts else 0
+    return SplitFacts(counts, words[0], words[1], counts - distinct, (sizes[0], sizes[1]))
+
+
 def write(draft: Draft, folder: Path, name: str, languages: tuple[str, str], expected: str | None) -> None:
     """Write the split files and then the card of ``draft`` into an empty ``folder``."""
-    facts: dict[str, SplitFacts] = {}
-    for split in SPLITS:
-        pairs = draft.splits[split]
-        sizes: list[int] = []
-        for number, language in enumerate(languages):
-            text = "".join(f"{pair[number]}\n" for pair in pairs).encode()
-            (folder / f"{split}.{language}").write_bytes(text)
-            sizes.append(len(text))
-        facts[split] = _facts(pairs, (sizes[0], sizes[1]))
+    watch = _Watch({split: list(draft.splits[split]) for split in SPLITS[1:]})
+    splits = {**draft.splits, "train": watch.watched(draft.splits["train"])}
+    facts = {split: _write_split(folder, split, languages, splits[split]) for split in SPLITS}
     card = Card(
         name=name,
         source=languages[0],
@@ -172,12 +224,12 @@ def write(draft: Draft, folder: Path, name: str, languages: tuple[str, str], exp
         recipe=draft.recipe,
         origin=draft.origin,
         licence=draft.licence,
-        fingerprint=fingerprint(draft.splits),
+        fingerprint=_file_fingerprint(folder, languages),
         expected_fingerprint=expected,
         packages=draft.packages,
         steps=draft.steps,
         splits=facts,
-        overlap=overlaps(draft.splits),
+        overlap=watch.overlaps(),
         notes=draft.notes,
     )
     (folder / "card.json").write_text(json.dumps(card.to_dict(), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

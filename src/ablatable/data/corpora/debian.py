@@ -17,7 +17,8 @@ from ablatable.data.corpora.storage import ELSEWHERE, Say, locked
 from ablatable.errors import InputError
 from ablatable.record.files import disk_full
 
-_OTHERS = "use data.corpus=toy-en-de (made on the spot, works anywhere) or data.corpus=files (your own text) instead"
+OTHERS = "use data.corpus=toy-en-de (made on the spot, works anywhere) or data.corpus=files (your own text) instead"
+"""What to do where apt does not serve."""
 _URI = re.compile(r"^'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?P<hash>\S*)$")
 
 
@@ -30,20 +31,30 @@ class Package:
     path: Path
 
 
-class _NoPackages(Exception):
-    """Apt could not find or fetch the packages; the message is its own last line."""
+class AptFailed(Exception):
+    """Apt could not find or fetch something; the message is its own last line."""
 
 
-def _require_tools() -> None:
+def require_tools() -> None:
+    """Refuse a machine without apt.
+
+    Raises:
+        InputError: naming what is missing and the other corpora.
+    """
     missing = [tool for tool in ("apt-get", "dpkg-deb") if shutil.which(tool) is None]
     if missing:
         raise InputError(
-            f"this corpus comes from Debian packages, and this machine has no {' and no '.join(missing)}; {_OTHERS}"
+            f"this corpus comes from Debian packages, and this machine has no {' and no '.join(missing)}; {OTHERS}"
         )
 
 
-def _apt(arguments: Sequence[str], folder: Path, options: Sequence[str], lock: int) -> str:
-    """Run apt-get in ``folder``; the child holds our lock too, so that it is never joined by a second one."""
+def run_apt(arguments: Sequence[str], folder: Path, options: Sequence[str], lock: int) -> str:
+    """Run apt-get in ``folder``; the child holds our lock too, so that it is never joined by a second one.
+
+    Raises:
+        AptFailed: it ended with an error.
+        RunFailed: the disk is full.
+    """
     if os.geteuid() == 0:  # the unprivileged download user of apt cannot write to a private cache
         options = [*options, "-o", "APT::Sandbox::User=root"]
     command = [
@@ -72,7 +83,7 @@ def _apt(arguments: Sequence[str], folder: Path, options: Sequence[str], lock: i
     if "No space left on device" in problem or "enough free space" in problem:
         raise disk_full(folder, ELSEWHERE)
     errors = [line.removeprefix("E: ") for line in problem.splitlines() if line.startswith("E: ")]
-    raise _NoPackages(errors[0] if errors else f"apt-get ended with status {done.returncode}")
+    raise AptFailed(errors[0] if errors else f"apt-get ended with status {done.returncode}")
 
 
 def _private_index(folder: Path, lock: int, say: Say) -> list[str]:
@@ -82,7 +93,7 @@ def _private_index(folder: Path, lock: int, say: Say) -> list[str]:
         path.mkdir(parents=True, exist_ok=True)
     options = ["-o", f"Dir::State={state}", "-o", f"Dir::Cache={cache}"]
     say("apt has no usable package index: fetching one into the cache (apt-get update)")
-    _apt(["update"], folder, options, lock)
+    run_apt(["update"], folder, options, lock)
     return options
 
 
@@ -94,19 +105,19 @@ def _sha256(path: Path) -> str:
 def _download(names: Sequence[str], folder: Path, options: Sequence[str], lock: int, say: Say) -> list[Path]:
     empty = folder / "empty"  # apt lists only what the folder it runs in does not hold yet
     empty.mkdir(exist_ok=True)
-    listing = _apt(["download", "--print-uris", *names], empty, options, lock)
+    listing = run_apt(["download", "--print-uris", *names], empty, options, lock)
     files = [match for line in listing.splitlines() if (match := _URI.match(line.strip()))]
     if len(files) != len(names):
-        raise _NoPackages(f"apt-get names {len(files)} files for the packages {', '.join(names)}")
+        raise AptFailed(f"apt-get names {len(files)} files for the packages {', '.join(names)}")
     size = sum(int(match["size"]) for match in files) / 1e6
     say(f"fetching {', '.join(names)} with apt-get ({size:.1f} MB)")
-    _apt(["download", *names], folder, options, lock)
+    run_apt(["download", *names], folder, options, lock)
     for match in files:
         kind, _, digest = match["hash"].partition(":")
         path = folder / match["file"]
         if not path.is_file() or (kind.upper() == "SHA256" and _sha256(path) != digest):
             path.unlink(missing_ok=True)
-            raise _NoPackages(f"{match['file']} did not arrive whole")
+            raise AptFailed(f"{match['file']} did not arrive whole")
     return [folder / match["file"] for match in files]
 
 
@@ -132,16 +143,16 @@ def fetch(names: Sequence[str], folder: Path, say: Say) -> list[Package]:
         InputError: no apt here, no network, or no such package.
         RunFailed: the disk is full.
     """
-    _require_tools()
+    require_tools()
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder / ".lock", say) as lock:
         try:
             try:
                 paths = _download(names, folder, (), lock, say)
-            except _NoPackages:
+            except AptFailed:
                 paths = _download(names, folder, _private_index(folder, lock, say), lock, say)
-        except _NoPackages as error:
-            raise InputError(f"apt could not fetch {', '.join(names)} ({error}); {_OTHERS}") from error
+        except AptFailed as error:
+            raise InputError(f"apt could not fetch {', '.join(names)} ({error}); {OTHERS}") from error
         by_name = {package.name: package for package in map(_described, paths)}
     return [by_name[name] for name in names]
 
@@ -169,3 +180,13 @@ def read_files(package: Package, below: str, suffix: str) -> dict[str, bytes]:
             if content is not None and path.startswith(f"{below}/") and path.endswith(suffix):
                 found[path.removeprefix(f"{below}/")] = content.read()
     return found
+
+
+def versions(packages: Sequence[Package]) -> dict[str, str]:
+    """Return name -> version."""
+    return {package.name: package.version for package in packages}
+
+
+def named(packages: Sequence[Package]) -> str:
+    """Say which packages these are."""
+    return f"Debian package{'s' if len(packages) > 1 else ''} {', '.join(package.name for package in packages)}"

@@ -3,43 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ablatable.config.catalogue import CORPORA, CorpusEntry, check_corpus
 from ablatable.config.data import Data
-from ablatable.data.corpora import files, lohelp, synthetic
+from ablatable.data.corpora import debian_union, descriptions, ding, files, hub, lohelp, manpages, synthetic
 from ablatable.data.corpora.corpus import Corpus, Draft, open_corpus, read_card, write
+from ablatable.data.corpora.harvest import Harvest, draft
 from ablatable.data.corpora.storage import ELSEWHERE, Say, build_folder, locked, to_stderr
 from ablatable.data.corpora.toy import RECIPE as TOY_RECIPE
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors
 
-Builder = Callable[[Path, Say], Draft]
-"""(cache, progress) -> the corpus in memory."""
+
+@dataclass(frozen=True)
+class Maker:
+    """How a corpus is made: the number of the recipe (a new one makes a new folder), and who follows it."""
+
+    recipe: int
+    make: Callable[[Data, Path, Say], Draft]
 
 
-def _builder(data: Data, entry: CorpusEntry) -> tuple[int, Builder]:
-    """Return the recipe's number and the builder of a named corpus (``files`` has its own key)."""
-    name = data.corpus
-    if name.startswith("lohelp-"):
-        return lohelp.RECIPE, lambda cache, say: lohelp.build(entry.source, entry.target, cache, say)
-    if name.startswith("synthetic-"):
-        return synthetic.RECIPE, lambda cache, say: synthetic.build(name.removeprefix("synthetic-"))
-    if name == "toy-en-de":
-        return TOY_RECIPE, lambda cache, say: _toy()
-    if name == "files":
-        return files.RECIPE, lambda cache, say: files.build(data)
-    raise InputError(
-        f"data.corpus={name} needs the hub loader, which this version does not ship; download the text "
-        "yourself and use data.corpus=files with data.files_source_train, data.files_target_train, ..."
-    )
-
-
-def _toy() -> Draft:
+def _toy(data: Data, cache: Path, say: Say) -> Draft:
     # The grammar is large: naming a corpus, as `plan` and `table` do, must not load it.
     from ablatable.data.corpora.toy.corpus import build
 
     return build()
+
+
+def _synthetic(data: Data, cache: Path, say: Say) -> Draft:
+    return synthetic.build(data.corpus.removeprefix("synthetic-"))
+
+
+def _packaged(recipe: int, harvest: Callable[[Path, Say], Harvest]) -> Maker:
+    return Maker(recipe, lambda data, cache, say: draft(harvest(cache, say), recipe))
+
+
+def _hub(data: Data, cache: Path, say: Say) -> Draft:
+    entry = CORPORA[data.corpus]
+    return hub.build(data.corpus, (entry.source, entry.target), cache, say)
+
+
+KINDS: dict[str, Maker] = {
+    "toy-en-de": Maker(TOY_RECIPE, _toy),
+    **{f"synthetic-{task}": Maker(synthetic.RECIPE, _synthetic) for task in ("copy", "reverse", "sort")},
+    "lohelp-en-de": _packaged(lohelp.RECIPE, lambda cache, say: lohelp.harvest("en", "de", cache, say)),
+    "lohelp-en-fr": _packaged(lohelp.RECIPE, lambda cache, say: lohelp.harvest("en", "fr", cache, say)),
+    "ding-en-de": _packaged(ding.RECIPE, ding.harvest),
+    "manpages-en-de": _packaged(manpages.RECIPE, manpages.harvest),
+    "debian-descriptions-en-de": _packaged(
+        descriptions.RECIPE, lambda cache, say: descriptions.harvest("en", "de", cache, say)
+    ),
+    "debian-en-de": _packaged(debian_union.RECIPE, debian_union.harvest),
+    **{name: Maker(hub.RECIPE, _hub) for name in hub.TEXTS},
+    "files": Maker(files.RECIPE, lambda data, cache, say: files.build(data)),
+}
+"""The maker of each corpus of the catalogue."""
 
 
 def _folder(data: Data, cache: Path, recipe: int) -> Path:
@@ -70,19 +90,19 @@ def get(data: Data, cache: Path, say: Say = to_stderr) -> Corpus:
     Safe to kill and to run twice at once. ``say`` takes lines of progress and warnings.
 
     Raises:
-        InputError: unknown corpus, one without a loader, no apt or network for one that needs it, bad files,
-            or a damaged cache.
+        InputError: unknown corpus, no apt, `datasets` or network for one that needs it, bad files, or a damaged
+            cache.
         RunFailed: the disk is full.
     """
     check_corpus(data.corpus, "data.corpus")
     entry = CORPORA[data.corpus]
-    recipe, builder = _builder(data, entry)
-    final = _folder(data, cache, recipe)
+    maker = KINDS[data.corpus]
+    final = _folder(data, cache, maker.recipe)
     with disk_errors(cache, ELSEWHERE):
         corpus = open_corpus(final)
         if corpus is None:
             with locked(cache / "corpora" / f".{final.name}.lock", say):
-                corpus = open_corpus(final) or _make(data, entry, builder, cache, final, say)
+                corpus = open_corpus(final) or _make(data, entry, maker, cache, final, say)
     if data.corpus == "files":
         files.check_overlap(
             data, corpus.card.overlap, {split: facts.pairs for split, facts in corpus.card.splits.items()}
@@ -93,11 +113,11 @@ def get(data: Data, cache: Path, say: Say = to_stderr) -> Corpus:
     return corpus
 
 
-def _make(data: Data, entry: CorpusEntry, builder: Builder, cache: Path, final: Path, say: Say) -> Corpus:
+def _make(data: Data, entry: CorpusEntry, maker: Maker, cache: Path, final: Path, say: Say) -> Corpus:
     say(f"corpus {data.corpus}: making {final}")
 
     def fill(folder: Path) -> None:
-        write(builder(cache, say), folder, data.corpus, _languages(data, entry), entry.fingerprint)
+        write(maker.make(data, cache, say), folder, data.corpus, _languages(data, entry), entry.fingerprint)
 
     build_folder(final, fill)
     corpus = open_corpus(final)
@@ -119,10 +139,7 @@ def local_fingerprint(data: Data, cache: Path) -> str | None:
         InputError: unknown corpus, bad files, or an unreadable card.
     """
     check_corpus(data.corpus, "data.corpus")
-    if not CORPORA[data.corpus].available:
-        return None
-    recipe, _ = _builder(data, CORPORA[data.corpus])
-    card = read_card(_folder(data, cache, recipe))
+    card = read_card(_folder(data, cache, KINDS[data.corpus].recipe))
     if card is not None:
         return card.fingerprint
     return files.fingerprint_of(data) if data.corpus == "files" else None
