@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from ablatable.data.corpora.cleaning import drop_mac_keys, normalise, rejected, sentences, split_together
+from ablatable.data.corpora.cleaning import Rules, clean, drop_mac_keys, normalise, rejected, sentences, split_together
 from ablatable.data.corpora.markup import paragraphs
 
 
@@ -126,3 +128,28 @@ def test_the_limits_themselves_are_kept() -> None:
     assert rejected("one two three four", "eins zwei drei vier") is None
     assert rejected("word " * 99 + "end", "Wort " * 99 + "Ende") is None
     assert rejected("one two three four", " ".join(["eins"] * 12)) is None
+
+
+def test_rules_of_a_corpus_set_the_shortest_side_and_what_is_code() -> None:
+    short, call = ("She dropped in.", "Sie kam vorbei."), ("The call read() reads it.", "Der Aufruf read() liest es.")
+    assert rejected(*short) == "length"
+    assert rejected(*short, Rules(minimum_words=3)) is None
+    assert rejected(*call) == "code symbols"
+    assert rejected(*call, Rules(code=re.compile("[{}]"))) is None
+
+
+def test_clean_counts_every_step() -> None:
+    raw = [
+        ("One box is here. Another is there.", "Eine Kiste ist hier. Eine andere ist dort."),
+        ("One box is here.", "Eine Kiste ist hier."),
+        ("Too short.", "Zu kurz."),
+    ]
+    pairs, steps = clean(raw, "texts", rules=Rules(minimum_words=3))
+    assert pairs == [("One box is here.", "Eine Kiste ist hier."), ("Another is there.", "Eine andere ist dort.")]
+    assert steps == [
+        ("texts", 3),
+        ("sentence pairs", 4),
+        ("dropped: length", 1),
+        ("clean pairs", 3),
+        ("distinct pairs", 2),
+    ]
