@@ -148,9 +148,13 @@ def values_of(path: str) -> tuple[Any, ...]:
 
 def selecting(path: str, value: Any) -> dict[str, Any]:
     """The settings that give the base this value of a choice: what makes it active, the value, its companions."""
+    return {**activating(path), path: value, **companions_of(path, value)}
+
+
+def companions_of(path: str, value: Any) -> dict[str, Any]:
+    """What else must be set for this value of a choice to be possible beside the base."""
     axis = leaves()[path].axis
-    companions = axis.companions.get(value, {}) if axis else {}
-    return {**activating(path), path: value, **companions}
+    return dict(axis.companions[value]) if axis and value in axis.companions else {}
 
 
 def value_at(experiment: Experiment, path: str) -> Any:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 from ablatable.config.axis import Effect
 from ablatable.config.layers import said
 from ablatable.config.parts import Part, kind_of, parts
-from ablatable.config.tree import Leaf, leaves, values_of
+from ablatable.config.tree import Leaf, companions_of, leaves, values_of
 
 _COLUMNS = ("key", "default", "values", "changes", "source", "sweep", "what it is")
 
 
 def default_of(leaf: Leaf) -> str:
     """The default, as YAML says it."""
-    return f"[{', '.join(leaf.default)}]" if isinstance(leaf.default, tuple) else said(leaf.default)
+    if isinstance(leaf.default, tuple):
+        return f"[{', '.join(cast(tuple[str, ...], leaf.default))}]"
+    return said(leaf.default)
 
 
 def is_closed(leaf: Leaf) -> bool:
@@ -55,8 +57,7 @@ def said_needs(leaf: Leaf) -> str:
 
 def said_company(leaf: Leaf, value: Any) -> str:
     """What else must be set for ``value`` to be possible beside the base, in brackets after a blank; or nothing."""
-    company = leaf.axis.companions.get(value, {}) if leaf.axis else {}
-    settings = " and ".join(f"{path}={said(other)}" for path, other in company.items())
+    settings = " and ".join(f"{path}={said(other)}" for path, other in companions_of(leaf.path, value).items())
     return f" (with {settings})" if settings else ""
 
 
