@@ -150,7 +150,7 @@ def test_initial_values_of_gated_convolutions() -> None:
     """Gehring et al. 2017, section 3.5: N(0, 4 / inputs) before a GLU, whatever the dropout."""
     model = Model(architecture="convolutional", layers=1, d_model=96, rival_width=64, dropout=0.5)
     convolution = build_model(model, 9, 9, seed=1).get_submodule("encoder.convolutions.0")
-    assert convolution.weight.std() == pytest.approx((4 / (3 * 64)) ** 0.5, rel=0.02)
+    assert convolution.weight.std().item() == pytest.approx((4 / (3 * 64)) ** 0.5, rel=0.02)
     assert not convolution.bias.any()
 
 
