@@ -5,12 +5,12 @@ Shapes: B sentences, K beams, N = B*K hypotheses, H heads, S source length, C ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from ablatable.nn.masks import Mask, padding
+from ablatable.nn.beams import Beams
+from ablatable.nn.masks import padding
 
 _FIRST_CAPACITY = 32
 
@@ -85,54 +85,25 @@ class LayerState:
             self._memory = tuple(part.index_select(0, sentences_M) for part in self._memory)
 
 
-@dataclass
-class State:
-    """The decoder's state after ``position`` tokens of every hypothesis.
+class State(Beams):
+    """The state of a Transformer's decoder.
 
-    The K beams of a sentence lie on the query axis of cross-attention, so what the encoder gave is held once
-    per sentence and never reordered. ``max_length`` is the most positions that can be decoded.
+    The K beams of a sentence lie on the query axis of cross-attention, so what the encoder gave is held
+    once per sentence.
     """
 
-    layers: list[LayerState]
-    keep: Tensor
-    max_length: int
-    beams: int = 1
-    position: int = 0
-    memory_mask: Mask = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.memory_mask = padding(self.keep)
-
-    @property
-    def sentences(self) -> int:
-        """Sentences still held, B."""
-        return self.keep.shape[0]
-
-    def reorder(self, parents_BK: Tensor) -> None:
-        """Make beam k of each sentence continue its former beam ``parents[b, k]``; K may change."""
-        first_B1 = torch.arange(self.sentences, device=parents_BK.device)[:, None] * self.beams
-        self._select_hypotheses((first_B1 + parents_BK).flatten())
-        self.beams = parents_BK.shape[1]
-
-    def widen(self, beams: int) -> None:
-        """Copy the only beam of each sentence ``beams`` times.
-
-        Raises:
-            ValueError: there is more than one beam already.
-        """
-        if self.beams != 1:
-            raise ValueError(f"widen() starts from one beam, not {self.beams}")
-        self.reorder(torch.zeros(self.sentences, beams, dtype=torch.long, device=self.keep.device))
-
-    def select(self, sentences_M: Tensor) -> None:
-        """Keep the given sentences with all their beams, in that order."""
-        beams_K = torch.arange(self.beams, device=sentences_M.device)
-        self._select_hypotheses((sentences_M[:, None] * self.beams + beams_K).flatten())
-        for layer in self.layers:
-            layer.select_sentences(sentences_M)
-        self.keep = self.keep.index_select(0, sentences_M)
-        self.memory_mask = padding(self.keep)
+    def __init__(self, layers: list[LayerState], keep_BS: Tensor, max_length: int) -> None:
+        super().__init__(keep_BS.shape[0], max_length, keep_BS.device)
+        self.layers = layers
+        self.keep = keep_BS
+        self.memory_mask = padding(keep_BS)
 
     def _select_hypotheses(self, hypotheses_N: Tensor) -> None:
         for layer in self.layers:
             layer.history.select(hypotheses_N)
+
+    def _select_sentences(self, sentences_M: Tensor) -> None:
+        for layer in self.layers:
+            layer.select_sentences(sentences_M)
+        self.keep = self.keep.index_select(0, sentences_M)
+        self.memory_mask = padding(self.keep)

@@ -68,6 +68,11 @@ class AbsolutePositions(nn.Module, ABC):
         return self.projection(torch.cat((x_BTD, encodings_BTP), dim=-1))
 
 
+def _rows(layout: Callable[[int, int], Tensor], width: int, rows: int) -> Tensor:
+    # A function of its own and no lambda, because other ranks get their model pickled.
+    return layout(rows, width)
+
+
 class SinusoidalPositions(AbsolutePositions):
     """Fixed sinusoids; the table grows with the longest input.
 
@@ -82,7 +87,7 @@ class SinusoidalPositions(AbsolutePositions):
 
     def __init__(self, d_model: int, layout: Callable[[int, int], Tensor], concatenate: bool = False) -> None:
         super().__init__(d_model, d_model, concatenate)
-        self.table = GrowingTable(lambda rows: layout(rows, d_model))
+        self.table = GrowingTable(partial(_rows, layout, d_model))
 
     def encodings(self, x_BTD: Tensor, offset: int) -> Tensor:
         """The sinusoids (T, D) of positions offset, offset + 1, ..."""

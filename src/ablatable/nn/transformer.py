@@ -207,10 +207,7 @@ class Transformer(Network[Memory, State]):
         Raises:
             ValueError: tokens do not match the state's sentences and beams, or all positions are used.
         """
-        if tokens_BK.shape != (state.sentences, state.beams):
-            raise ValueError(f"tokens {tuple(tokens_BK.shape)}, state {(state.sentences, state.beams)}")
-        if state.position >= state.max_length:
-            raise ValueError(f"all {state.max_length} positions of the state are used")
+        state.check(tokens_BK)
         x_N1D = self.target_input(tokens_BK.view(-1, 1), state.position)
         hidden_BKD = self.decoder.step(x_N1D.view(*tokens_BK.shape, -1), state)
         state.position += 1
