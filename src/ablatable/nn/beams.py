@@ -24,8 +24,8 @@ class Beams(ABC):
     def __init__(self, sentences: int, max_length: int, device: torch.device) -> None:
         self.sentences = sentences
         self.max_length = max_length
-        self.beams = 1
-        self.position = 0
+        self.beams: int = 1
+        self.position: int = 0
         self._device = device
 
     def check(self, tokens_BK: Tensor) -> None:
