@@ -49,6 +49,10 @@ test: $(DEV)  ## the fast tests (under ten minutes)
 test-slow: $(DEV)  ## the tests that take longer than about ten seconds each
 	@$(TEST_ENV) $(BIN)/pytest -n $(WORKERS) --dist worksteal -m slow $(PYTEST_ARGS)
 
+.PHONY: every-value
+every-value: $(DEV)  ## train every value of the design space for 50 updates each (test-slow does it too)
+	@$(TEST_ENV) $(BIN)/python tests/integration/every_value.py
+
 .PHONY: lint
 lint: $(DEV)  ## style, format, types, import contracts
 	@$(BIN)/ruff check .
