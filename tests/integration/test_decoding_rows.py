@@ -33,6 +33,8 @@ rows:
   - {name: mean-3, set: {train.average_last: 3, train.average_every: 10}}
   - {name: mean-2, set: {train.average_last: 2, train.average_every: 10}}
   - {name: best, set: {evaluate.checkpoint: best}}
+  - {name: ema, set: {evaluate.checkpoint: ema}}
+  - {name: ema-greedy, set: {evaluate.checkpoint: ema, decode.beam: 1}}
   - {name: one-head, set: {model.heads: 1}}
   - {name: one-head-greedy, set: {model.heads: 1, decode.beam: 1}}
 """
@@ -104,9 +106,10 @@ def numbers(record: Record) -> dict[str, Any]:
 def test_a_table_of_searches_trains_once_and_reports_what_separate_trainings_would(workspace: Path) -> None:
     found, records = launch()
     trainers = {name for name, record in records.items() if trained(found, record)}
-    assert trainers == {"mean-3", "one-head"}
+    assert trainers == {"mean-3", "ema", "one-head"}, "no other training keeps the average of every update"
     assert {name: record.trained_by for name, record in records.items() if name not in trainers} == {
         **dict.fromkeys(("base", "greedy", "short", "mean-2", "best"), records["mean-3"].id),
+        "ema-greedy": records["ema"].id,
         "one-head-greedy": records["one-head"].id,
     }
     assert not list((workspace / "runs").glob("*/checkpoints/last.ckpt")), "training states were left behind"

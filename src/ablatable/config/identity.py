@@ -80,9 +80,12 @@ def run_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
 def training_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
     """The same over what training depends on: runs that share it differ only in what is done with the weights.
 
-    Search, evaluation and the average of the last checkpoints come after training; one training serves them all.
+    Search, evaluation and the average of the last checkpoints come after training; one training serves them all. The
+    running average of every update does not: only a training that is asked for it keeps it.
     """
     settings = {path: value for path, value in meaning(experiment).items() if not _after_training(path)}
+    if experiment.evaluate.checkpoint == "ema":
+        settings["train.ema_decay"] = experiment.train.ema_decay
     return _digest(experiment, corpus_fingerprint, settings)
 
 

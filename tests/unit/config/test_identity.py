@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ablatable.config.dump import from_dict, to_dict, to_yaml
-from ablatable.config.identity import meaning, run_id
+from ablatable.config.identity import meaning, run_id, training_id
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import OPERATIONAL_SECTIONS, Experiment
 from ablatable.config.tree import leaves, selecting, value_at
@@ -28,6 +28,25 @@ def test_a_derived_width_and_the_same_number_are_one_meaning() -> None:
     spelled = load_experiment("base", ["model.heads=4", "model.d_k=128", "model.d_v=128"])
     assert run_id(derived, "c") == run_id(spelled, "c")
     assert run_id(derived, "c") != run_id(load_experiment("base", ["model.heads=4", "model.d_k=64"]), "c")
+
+
+def test_one_training_serves_searches_and_checkpoints_but_for_the_running_average() -> None:
+    """A training keeps the average of every update only where it is asked for; one of another decay is another."""
+    base, *others = (
+        training_id(load_experiment("base", words), "c")
+        for words in (
+            [],
+            ["decode.beam=1"],
+            ["train.average_last=5"],
+            ["evaluate.checkpoint=best"],
+            ["evaluate.checkpoint=ema"],
+            ["evaluate.checkpoint=ema", "train.ema_decay=0.99"],
+            ["evaluate.checkpoint=ema", "decode.beam=1"],
+        )
+    )
+    assert others[:3] == [base] * 3
+    assert len({base, *others[3:5]}) == 3
+    assert others[5] == others[3]
 
 
 def test_seed_and_corpus_are_part_of_it() -> None:
