@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,15 +138,21 @@ def _with_company(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, **company}
 
 
-def faults(all_values: Iterable[Value], rows: Iterable[str], records: Sequence[Record]) -> Iterator[str]:
-    """A sentence for each row that did not train as it should, and for each value that no such row has."""
-    sound = {record.labels.row: record for record in records if not _fault(record)}
-    by_row = {record.labels.row: record for record in records}
-    for row in rows:
-        if row not in sound:
-            yield f"{row}: {_fault(by_row[row]) if row in by_row else 'no record'}"
-    for value in all_values:
-        if not any(value.in_(record.config) for record in sound.values()):
+def faults(wanted: Iterable[Value], runs: Mapping[str, str], records: Mapping[str, Record]) -> Iterator[str]:
+    """A sentence for each row that did not train as it should, and for each value that no sound run has.
+
+    Args:
+        wanted: the values.
+        runs: the id of each row's run.
+        records: by id.
+    """
+    for row, id in runs.items():
+        fault = _fault(records[id]) if id in records else "no record"
+        if fault:
+            yield f"{row}: {fault}"
+    sound = [records[id].config for id in runs.values() if id in records and not _fault(records[id])]
+    for value in wanted:
+        if not any(value.in_(config) for config in sound):
             yield f"{value}: in no sound run"
 
 
@@ -176,12 +182,14 @@ def check(folder: Path, slots: Sequence[str]) -> tuple[str, list[str]]:
     path.write_text(yaml.safe_dump(made, sort_keys=False, allow_unicode=True), encoding="utf-8")
     table = ablatable("run", str(path), "--scale", "paper", *slots, folder=folder, failing=True)
     (folder / "every-value.md").write_text(table, encoding="utf-8")
-    records = list(Store(folder / "runs").records())
-    found = list(faults(wanted, [row["name"] for row in made["rows"]], records))
-    return _summary(wanted, records, time.monotonic() - began), found
+    status = json.loads(ablatable("status", str(path), "--scale", "paper", "--format", "json", folder=folder))
+    runs = {run["row"]: run["id"] for run in status["runs"]}
+    records = {record.id: record for record in Store(folder / "runs").records()}
+    found = list(faults(wanted, runs, records))
+    return _summary(wanted, records.values(), time.monotonic() - began), found
 
 
-def _summary(wanted: Sequence[Value], records: Sequence[Record], seconds: float) -> str:
+def _summary(wanted: Sequence[Value], records: Collection[Record], seconds: float) -> str:
     slowest = sorted(records, key=lambda record: -record.wall_seconds)[:5]
     return (
         f"{len(wanted)} values of {len({value.path for value in wanted})} choices in {len(records)} runs of {UPDATES} "

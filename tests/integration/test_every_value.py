@@ -80,7 +80,7 @@ def test_what_counts_as_a_fault(sound: Record) -> None:
     unscored = replace(sound, metrics={})
 
     def found(*records: Record) -> list[str]:
-        return list(faults(wanted, ["row"], records))
+        return list(faults(wanted, {"row": sound.id}, {record.id: record for record in records}))
 
     assert found(sound) == []
     assert found(unlike) == ["model.heads=4: in no sound run", "model.d_ff=64: in no sound run"]
