@@ -132,7 +132,7 @@ def test_a_search_added_to_a_finished_table_trains_nothing(workspace: Path) -> N
     launch()
     study.write_text(STUDY.split("  - {name: short")[0])
     planned = expected("searches", "tiny", 1)
-    shared = shared_trainings(planned.rows, planned.fingerprint, planned.store.records())
+    shared = shared_trainings(planned.rows, planned.fingerprint, planned.store.intact)
     plan = plan_study(planned.study, planned.scale, planned.rows, planned.store, trained_by=shared)
     assert [row.trained_by for row in plan.rows] == [None, "base"]
     assert plan.to_do.flops == 0
@@ -140,3 +140,59 @@ def test_a_search_added_to_a_finished_table_trains_nothing(workspace: Path) -> N
     assert not trained(found, records["greedy"])
     assert records["greedy"].trained_by == records["base"].id
     assert numbers(records["greedy"])["curve"] == numbers(records["base"])["curve"]
+
+
+DIVERGING = """
+name: searches
+title: Searches
+baseline: base
+split: valid
+columns:
+  - {label: BLEU, metric: bleu}
+rows:
+  - {name: base}
+  - {name: greedy, set: {decode.beam: 1}}
+"""
+
+
+@pytest.mark.slow
+def test_a_failed_training_fails_all_it_serves_and_is_not_repeated(workspace: Path) -> None:
+    (workspace / "ablations" / "searches.yaml").write_text(DIVERGING)
+    scale = workspace / "experiments" / "scales" / "tiny.yaml"
+    # A unit that is never active has no gradient, and Adam without memory or epsilon divides zero by zero.
+    scale.write_text(
+        SCALE
+        + "  train.learning_rate_factor: 1000.0\n  train.warmup: 1\n  train.beta1: 0.0\n  train.beta2: 0.0\n"
+        + "  train.adam_epsilon: 1.0e-60\n"
+    )
+    done = run_study("searches", "tiny", 1, slots=2, retry_failed=False, progress=Silent(), say=lambda _: None)
+    first, second = (done.expected.store.read(row.ids[0]) for row in done.expected.rows)
+    assert (first.status, second.status) == ("failed", "failed")
+    assert second.cause == f"run {first.id}, which trains for it, failed: {first.cause}"
+    assert not trained(done.expected, second)
+
+
+@pytest.mark.slow
+def test_best_is_served_after_the_training_state_is_gone_and_what_was_half_taken_is_taken_anew(workspace: Path) -> None:
+    study = workspace / "ablations" / "searches.yaml"
+    study.write_text(STUDY.split("  - {name: greedy")[0])
+    _, before = launch()
+    study.write_text(STUDY.split("  - {name: greedy")[0] + "  - {name: best, set: {evaluate.checkpoint: best}}\n")
+    id = expected("searches", "tiny", 1).rows[1].ids[0]
+    half = workspace / "runs" / id / "checkpoints"
+    half.mkdir(parents=True)
+    (half / "trained_by").write_text(f"{before['base'].id}\nbest.pt")  # killed between the note and the link
+    found, records = launch()
+    assert records["best"].trained_by == before["base"].id
+    assert not trained(found, records["best"])
+
+
+@pytest.mark.slow
+def test_checkpoints_a_run_was_asked_to_keep_outlive_a_table(workspace: Path) -> None:
+    scale = workspace / "experiments" / "scales" / "tiny.yaml"
+    scale.write_text(SCALE + "  runtime.keep_checkpoints: true\n")
+    (workspace / "ablations" / "searches.yaml").write_text(STUDY.split("  - {name: greedy")[0])
+    found, records = launch()
+    scale.write_text(SCALE)
+    launch()
+    assert (found.store.folder(records["base"].id) / "checkpoints" / "last.ckpt").is_file()

@@ -13,6 +13,7 @@ from ablatable.config.dump import is_active
 from ablatable.config.model import Model
 from ablatable.config.schema import Experiment
 from ablatable.config.tree import leaves, value_at
+from ablatable.config.weights import evaluated_weights
 
 IDENTITY_VERSION = 1
 """Raised only when the meaning of existing settings changes; a new setting at its default leaves identities alone."""
@@ -91,10 +92,7 @@ def training_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
 
 def weights_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
     """The training and which of its weights are evaluated: runs that share it search with the very same numbers."""
-    train, chosen = experiment.train, experiment.evaluate.checkpoint
-    if chosen == "last" and train.average_last > 1:
-        chosen = f"mean of {train.average_last}, every {train.average_every}"
-    return f"{training_id(experiment, corpus_fingerprint)} {chosen}"
+    return f"{training_id(experiment, corpus_fingerprint)} {evaluated_weights(experiment)}"
 
 
 def _after_training(path: str) -> bool:

@@ -50,6 +50,8 @@ class Experiment:
             )
         self._check_averaging()
         self._check_batch_statistics()
+        self._check_source_is_read()
+        self._check_window()
         if self.data.corpus == "files" and "test" in self.evaluate.splits and self.data.files_source_test is None:
             raise ValueError(
                 "evaluate.splits names test and there is no test text; set data.files_source_test and "
@@ -74,4 +76,35 @@ class Experiment:
             raise ValueError(
                 f"model.norm=batch takes its statistics over a whole batch and runtime.{split[0]}="
                 f"{getattr(self.runtime, split[0])} splits it; set runtime.{split[0]}=1 or choose another norm"
+            )
+
+    def _check_source_is_read(self) -> None:
+        model, data = self.model, self.data
+        unread = model.architecture == "transformer" and not model.cross_attention
+        noise = [name for name in ("word_dropout", "word_swap") if getattr(data, name)]
+        if unread and noise:
+            raise ValueError(
+                f"data.{noise[0]}={getattr(data, noise[0])} changes the source and model.cross_attention=false leaves "
+                f"it unread; leave out data.{noise[0]}"
+            )
+        if unread and model.tying == "decoder" and self.tokenizer.sharing == "shared":
+            raise ValueError(
+                "model.tying=decoder is model.tying=three-way where model.cross_attention=false leaves no source "
+                "embedding; leave out model.tying"
+            )
+        orderless = model.architecture == "bag" or (
+            model.architecture == "transformer" and model.position == "none" and model.window is None
+        )
+        if data.word_swap and orderless:
+            raise ValueError(
+                f"data.word_swap={data.word_swap} moves pieces of the source, whose order this model cannot see "
+                f"(model.architecture={model.architecture}, model.position={model.position}); leave out data.word_swap"
+            )
+
+    def _check_window(self) -> None:
+        window, longest = self.model.window, self.data.max_length + 1
+        if self.model.architecture == "transformer" and window is not None and window >= 2 * longest - 1:
+            raise ValueError(
+                f"model.window={window} sees all of the longest training sentence, data.max_length="
+                f"{self.data.max_length} pieces and the end mark; lower it or leave it out"
             )

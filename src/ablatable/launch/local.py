@@ -227,6 +227,14 @@ class _Runner:
     def _end(self, ended: Ended) -> None:
         self.outcome.ended.append(ended)
         self._progress.ended(ended)
+        if ended.state == "crashed":
+            self._end_followers(ended)
+
+    def _end_followers(self, crashed: Ended) -> None:
+        """They would each train what has just crashed."""
+        for item in [item for item in self._waiting if item.job.trained_by == crashed.job.id]:
+            self._waiting.remove(item)
+            self._end(Ended(item, "crashed", f"{crashed.queued.name} trains for it and crashed: {crashed.cause}"))
 
 
 def _store(item: Queued) -> Store:

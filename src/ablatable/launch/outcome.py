@@ -18,7 +18,7 @@ class Queued:
 
     job: Job
     cost: float = 1.0
-    """A job with ``trained_by`` waits for that run, where it is queued or running too."""
+    """0 for a job that another one trains for."""
 
     @property
     def name(self) -> str:

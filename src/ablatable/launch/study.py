@@ -77,8 +77,7 @@ def run_study(
                 raise RunFailed(f"the corpus of study '{found.study.name}' was prepared and can't be found again")
         queued = _queue(found, retry_failed)
         outcome = _launch(queued, slots, retry_failed, progress) if queued else Outcome()
-        if queued:
-            _drop_what_was_kept(found)
+        _drop_what_was_kept(found)
         return StudyRun(found, states(found.rows, found.store), outcome)
 
 
@@ -125,7 +124,7 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
 
 
 def _trained_by(found: Expected) -> dict[str, str]:
-    return shared_trainings(found.rows, found.fingerprint, found.store.records())
+    return shared_trainings(found.rows, found.fingerprint, found.store.intact)
 
 
 def _drop_what_was_kept(found: Expected) -> None:
@@ -133,10 +132,11 @@ def _drop_what_was_kept(found: Expected) -> None:
     unfinished = found.unfinished
     trained_by = _trained_by(found) if unfinished else {}
     awaited = {trained_by[id] for id in unfinished if id in trained_by}
-    for row in found.rows:
-        for id, experiment in zip(row.ids, row.experiments, strict=True):
-            if id not in unfinished | awaited and not experiment.runtime.keep_checkpoints:
-                drop_training_state(found.store.folder(id) / "checkpoints")
+    for id in {id for row in found.rows for id in row.ids} - unfinished - awaited:
+        record = found.store.read(id)
+        # What the run itself was asked: the table may say otherwise, and it is the same run.
+        if record is not None and not record.config["runtime"]["keep_checkpoints"]:
+            drop_training_state(found.store.folder(id) / "checkpoints")
 
 
 def _launch(queued: Sequence[Queued], slots: int | None, retry_failed: bool, progress: Progress) -> Outcome:

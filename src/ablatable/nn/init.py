@@ -3,12 +3,9 @@
 Two models with the same seed share every parameter of the same name, shape and kind, wherever else they
 differ, so that the rows of an ablation are paired.
 
-Kinds (the first public code, as far as the paper is silent):
-  - projections: Glorot uniform, U(-a, a) with a = sqrt(6 / (inputs + outputs)); of a fused projection
-    ``outputs`` is the fused width (3 h d_k for q/k/v when d_v = d_k);
-  - embeddings, learned positions, target-language table, untied output: N(0, 1/d_model), that is, standard
-    deviation d_model^-0.5 (embeddings and untied output: model.embedding_std); the pad row of an embedding is zero;
-  - biases 0; norms weight 1, bias 0 (ScaleNorm sqrt(d_model)); gates of residual connections 0.
+Linear maps and convolutions take Glorot uniform weights, U(-a, a) with a = sqrt(6 / (inputs + outputs)), and biases 0;
+of a fused projection ``outputs`` is the fused width (3 h d_k for q/k/v when d_v = d_k), as in the first public code.
+Every other part says its own in ``initial_values`` (:mod:`ablatable.nn.initial`).
 """
 
 from __future__ import annotations

@@ -64,8 +64,11 @@ class AbsolutePositions(nn.Module, ABC):
         encodings_TP = self.encodings(x_BTD, offset)
         if self.projection is None:
             return x_BTD + encodings_TP
-        encodings_BTP = encodings_TP.expand(*x_BTD.shape[:-1], -1)
-        return self.projection(torch.cat((x_BTD, encodings_BTP), dim=-1))
+        joined = torch.cat((x_BTD, encodings_TP.expand(*x_BTD.shape[:-1], -1)), dim=-1)
+        # Under autocast the sum of embedding and position stays float32, and so does this; a large number as a feature
+        # would not survive bfloat16.
+        with torch.autocast(x_BTD.device.type, enabled=False):
+            return self.projection(joined.to(self.projection.weight.dtype))
 
 
 def _rows(layout: Callable[[int, int], Tensor], width: int, rows: int) -> Tensor:

@@ -32,6 +32,7 @@ from ablatable.nn.embeddings import PAD, StackInput
 from ablatable.nn.linear import linear
 from ablatable.nn.lookup import soft_lookup
 from ablatable.nn.network import Network
+from ablatable.nn.scores import Additive
 
 Attend = Callable[[Tensor], Tensor]
 """From queries (N, T, H) to contexts of the same shape."""
@@ -100,12 +101,12 @@ class AdditiveAttention(nn.Module):
         super().__init__()
         self.query = linear(width, width, bias=False)
         self.key = linear(width, width, bias=False)
-        self.score = linear(width, 1, bias=False)
+        self.score = Additive(1, width)
 
     def forward(self, query_BQH: Tensor, keys_BSA: Tensor, states_BSH: Tensor, keep_BS: Tensor) -> Tensor:
         """Return the contexts (B, Q, H); ``keys`` are ``self.key(states)``, made once per sentence."""
-        energy_BQSA = torch.tanh_(self.query(query_BQH)[:, :, None] + keys_BSA[:, None])
-        return soft_lookup(self.score(energy_BQSA).squeeze(-1), states_BSH, keep_BS)
+        scores_B1QS = self.score(self.query(query_BQH)[:, :, None], keys_BSA[:, :, None])
+        return soft_lookup(scores_B1QS.squeeze(1), states_BSH, keep_BS)
 
 
 class RecurrentDecoder(nn.Module):
@@ -186,7 +187,11 @@ class RecurrentNetwork(Network[RecurrentMemory, BeamState]):
 
     def _first_states(self, memory: RecurrentMemory) -> list[CellState]:
         pairs = zip(self.bridges, memory.finals, strict=True)
-        return [torch.tanh(bridge(final_BH)).chunk(self.parts, -1) for bridge, final_BH in pairs]
+        # cuDNN takes no strided state.
+        return [
+            tuple(part.contiguous() for part in torch.tanh(bridge(final_BH)).chunk(self.parts, -1))
+            for bridge, final_BH in pairs
+        ]
 
     def _readable(self, memory: RecurrentMemory) -> list[Tensor]:
         """Keys (B, S, A), states (B, S, H) and keep (B, S): what attention reads; nothing without it."""

@@ -21,7 +21,7 @@ from ablatable.config.model import Model
 from ablatable.nn.initial import glorot_uniform
 
 _CHUNK = 1 << 22
-"""Numbers of the additive score's hidden layer that are held at a time: 16 MiB in float32."""
+"""Numbers of the additive score's hidden layer held at a time, 16 MiB in float32; one query a head at least."""
 
 
 class Score(nn.Module, ABC):
@@ -81,7 +81,9 @@ class LearnedScale(ProductScore):
 
 
 class Cosine(LearnedScale):
-    """g cos(q, k) with one trained factor g (Henry et al. 2020), sqrt(d_k) at first.
+    """g cos(q, k) with one trained factor g (Henry et al. 2020).
+
+    Here g is sqrt(d_k) at first, which gives random vectors the scores of the scaled dot product.
 
     The cosine is the product of the two vectors over their lengths; that of a zero vector is zero.
     """

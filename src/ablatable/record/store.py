@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -88,6 +88,14 @@ class Store:
         """Every record, ordered by id. Raises InputError for the first corrupted one."""
         found = (self.read(id) for id in self.ids())
         return [record for record in found if record is not None]
+
+    def intact(self) -> Iterator[Record]:
+        """Every record that can be read, ordered by id: a damaged one concerns only those who ask for that run."""
+        for id in self.ids():
+            with contextlib.suppress(InputError):
+                record = self.read(id)
+                if record is not None:
+                    yield record
 
     def status(self, id: str) -> RunStatus:
         """Where the run stands. A held lock outranks an earlier failure: that run is being repeated."""

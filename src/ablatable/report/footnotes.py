@@ -202,10 +202,12 @@ def _provenance(done: Sequence[Record]) -> list[str]:
     code = f"code {_counted(digests)}, commit {_several({_commit(stamp) for stamp in stamps})}"
     warning = " Rows were trained by different versions of the code." if len(digests) > 1 else ""
     loose = "" if all(stamp.deterministic for stamp in stamps) else " Not every run is repeatable bit for bit."
+    others = sum(record.trained_by is not None for record in done)
+    shared = f" {others} of the runs searched with weights that another run trained." if others else ""
     return [
         f"{len(done)} run{'s' if len(done) > 1 else ''}, {hours:.2f} device-hours, "
-        f"{sum(record.flops for record in done):.2e} FLOPs. "
-        f"Trained by {code}.{warning}{loose}",
+        f"{sum(record.flops for record in done if record.trained_by is None):.2e} FLOPs. "
+        f"Trained by {code}.{shared}{warning}{loose}",
         f"Machine: {_several({_machine(stamp) for stamp in stamps})}. "
         f"Software: {_several({_software(stamp) for stamp in stamps})}.",
     ]

@@ -6,11 +6,12 @@ another table finished serves too, where its evaluated weights are the ones aske
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ablatable.config.dump import from_dict
 from ablatable.config.identity import training_id, weights_id
 from ablatable.config.schema import Experiment
+from ablatable.config.weights import evaluated_weights
 from ablatable.errors import InputError
 from ablatable.record.schema import Record
 from ablatable.study.resolve import Fingerprint
@@ -20,20 +21,20 @@ Wanted = Sequence[tuple[str, Experiment]]
 
 
 def shared_trainings(
-    rows: Sequence[RowRuns], fingerprint: Fingerprint, records: Iterable[Record] = ()
+    rows: Sequence[RowRuns], fingerprint: Fingerprint, records: Callable[[], Iterable[Record]]
 ) -> dict[str, str]:
     """For each run of a table that need not train, the run that trains for it.
 
     Args:
         rows: the table's rows.
         fingerprint: of a corpus.
-        records: finished runs of any table, which may serve as well.
+        records: gives the finished runs of any table, which may serve as well; asked only where that matters.
     """
     wanted = [(id, one) for row in rows for one, id in zip(row.experiments, row.ids, strict=True)]
     within = _within(wanted, fingerprint)
     # A run that trains for others of its table trains, whatever other tables have left.
     alone = [run for run in wanted if run[0] not in within and run[0] not in within.values()]
-    return within | _finished_elsewhere(alone, fingerprint, records)
+    return within | (_finished_elsewhere(alone, fingerprint, records()) if alone else {})
 
 
 def _within(wanted: Wanted, fingerprint: Fingerprint) -> dict[str, str]:
@@ -43,17 +44,10 @@ def _within(wanted: Wanted, fingerprint: Fingerprint) -> dict[str, str]:
     found: dict[str, str] = {}
     for family in families.values():
         # The first of those with the longest average, so that the choice doesn't depend on what is finished.
-        trainer, its = max(family, key=lambda run: run[1].train.average_last)
-        found |= {id: trainer for id, other in family if id != trainer and _keeps_enough(its, other)}
+        trainer, its = max(family, key=lambda run: evaluated_weights(run[1]).averaged)
+        left = evaluated_weights(its)
+        found |= {id: trainer for id, other in family if id != trainer and evaluated_weights(other).left_by(left)}
     return found
-
-
-def _keeps_enough(trainer: Experiment, other: Experiment) -> bool:
-    """Whether the training of ``trainer`` leaves the checkpoints that ``other`` evaluates."""
-    if other.evaluate.checkpoint != "last" or other.train.average_last == 1:
-        return True
-    enough = trainer.train.average_last >= other.train.average_last
-    return enough and trainer.train.average_every == other.train.average_every
 
 
 def _finished_elsewhere(wanted: Wanted, fingerprint: Fingerprint, records: Iterable[Record]) -> dict[str, str]:

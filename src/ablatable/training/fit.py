@@ -44,7 +44,7 @@ class _FittedModule(TranslationModule):
         self._augmentation = augmentation_of(experiment, dataset.source_tokenizer, dataset.target_tokenizer)
 
     def setup(self, stage: str) -> None:
-        torch.set_num_threads(self.experiment.runtime.threads)
+        set_up_process(self.experiment.runtime.threads)
 
     def train_dataloader(self) -> DataLoader[MicroBatch]:
         train = self.experiment.train
@@ -65,6 +65,16 @@ class _FittedModule(TranslationModule):
 
     def transfer_batch_to_device(self, batch: MicroBatch, device: torch.device, dataloader_idx: int) -> MicroBatch:
         return replace(batch, batch=batch.batch.to(device))
+
+
+def set_up_process(threads: int) -> None:
+    """What every process that trains or scores sets first: its threads, and float32 that is float32.
+
+    By default cuDNN rounds convolutions and recurrences to TF32 and cuBLAS does not round products, so that rows of one
+    table would differ in precision.
+    """
+    torch.set_num_threads(threads)
+    torch.backends.cudnn.allow_tf32 = False
 
 
 def device_kind(experiment: Experiment) -> Literal["cpu", "cuda"]:

@@ -26,11 +26,11 @@ from ablatable.record.stamp import collect, utc_now
 from ablatable.record.store import Store
 from ablatable.training.checkpoint import Checkpoints, average, load_weights, save_weights
 from ablatable.training.final import evaluate_split, vocabulary_sizes
-from ablatable.training.fit import device_kind, fit, saved_progress
+from ablatable.training.fit import device_kind, fit, saved_progress, set_up_process
 from ablatable.training.mirror import check_tracking, open_mirror
 from ablatable.training.module import Diverged
 from ablatable.training.progress import Progress
-from ablatable.training.shared import adopt, adopted_progress, trained_by
+from ablatable.training.shared import adopt, adopted_progress, failure, repeatable, trained_by
 
 
 def prepare_data(experiments: Sequence[Experiment], cache: Path) -> None:
@@ -63,7 +63,7 @@ def _execute(job: Job, store: Store) -> Record:
     experiment = job.experiment
     started = utc_now()
     clock = time.monotonic()
-    torch.set_num_threads(experiment.runtime.threads)
+    set_up_process(experiment.runtime.threads)
     dataset = prepare(experiment, job.cache)
     _check_lengths(experiment, dataset)
     _start(job)
@@ -94,10 +94,10 @@ def _check_lengths(experiment: Experiment, dataset: Dataset) -> None:
 def _start(job: Job) -> None:
     write_atomic(job.folder / "config.yaml", to_yaml(job.experiment))
     checkpoints = Checkpoints(job.folder / "checkpoints")
+    adopted = adopt(job)
     progress = saved_progress(checkpoints)
-    if progress is None or not progress.finished:
+    if adopted is None and (progress is None or not progress.finished):
         checkpoints.rewind(0 if progress is None else progress.update)
-    adopt(job)
     with EventWriter(job.folder / "events.jsonl") as events:
         if progress is None:
             events.write("start", updates=job.experiment.train.updates)
@@ -110,6 +110,9 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
     adopted = adopted_progress(job)
     before = Progress() if adopted else saved_progress(checkpoints) or Progress()
     try:
+        trainers = failure(job)
+        if trainers is not None:
+            raise Diverged(trainers)
         progress = adopted or fit(job, dataset)
     except Diverged as error:
         cause = str(error)
@@ -192,7 +195,7 @@ def _record(
             corpus_fingerprint=dataset.corpus.fingerprint,
             tokenizer_fingerprint=dataset.tokenizer_fingerprint,
             bleu_signature=bleu,
-            deterministic=kind == "cpu" and experiment.train.max_minutes is None,
+            deterministic=kind == "cpu" and experiment.train.max_minutes is None and repeatable(job),
             started=started,
         ),
         trained_by=trained_by(job),

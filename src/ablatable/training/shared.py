@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from ablatable.config.dump import from_dict
 from ablatable.config.identity import training_id, weights_id
-from ablatable.config.schema import Experiment
+from ablatable.config.weights import evaluated_weights
+from ablatable.errors import InputError
 from ablatable.record.files import disk_errors, write_atomic
 from ablatable.record.job import Job
 from ablatable.record.schema import Record
@@ -17,35 +19,33 @@ from ablatable.training.fit import saved_progress
 from ablatable.training.progress import Progress
 
 _NOTE = "trained_by"
+"""In a run's ``checkpoints``: the run that trained, then the files taken, a line each."""
 
 
-def adopt(job: Job) -> None:
-    """Link what the training of ``job.trained_by`` left, if that is all this run evaluates and it has nothing yet.
+def adopt(job: Job) -> str | None:
+    """Take what the training of ``job.trained_by`` left, where that is all this run evaluates and it has none itself.
 
-    Nothing is copied: checkpoints are replaced whole, never changed.
+    Files are linked: checkpoints are replaced whole, never changed. Returns the run that trained; None: train.
     """
     own = Checkpoints(job.folder / "checkpoints")
-    if own.last.is_file():
-        return
-    (own.folder / _NOTE).unlink(missing_ok=True)
+    noted = _noted(own)
+    if not noted and own.last.is_file():
+        return None
     record = _trainer(job)
-    if record is None:
-        return
-    other = Checkpoints(job.folder.parent / record.id / "checkpoints")
-    experiment, trained = job.experiment, from_dict(record.config)
-    fingerprint = record.stamp.corpus_fingerprint
-    progress = saved_progress(other)
-    if progress is not None and progress.finished and _leaves_enough(other, trained, experiment):
-        averages = other.numbered()[-experiment.train.average_last :] if experiment.train.average_last > 1 else []
-        _link(own, record.id, [path for path in (other.best, *averages, other.last) if path.is_file()])
-    elif other.evaluated.is_file() and weights_id(trained, fingerprint) == weights_id(experiment, fingerprint):
-        _link(own, record.id, [other.evaluated])
+    trained = None if record is None else record.trained_by or record.id
+    if noted:
+        if noted[0] == trained and all((own.folder / name).is_file() for name in noted[1:]):
+            return trained
+        _forget(own)
+    if record is None or trained is None:
+        return None
+    files = _offered(job, record)
+    return trained if files and _take(own, trained, files) else None
 
 
 def trained_by(job: Job) -> str | None:
     """The run whose weights were taken, if any were."""
-    note = job.folder / "checkpoints" / _NOTE
-    return note.read_text(encoding="ascii") if note.is_file() else None
+    return next(iter(_noted(Checkpoints(job.folder / "checkpoints"))), None)
 
 
 def adopted_progress(job: Job) -> Progress | None:
@@ -60,33 +60,88 @@ def adopted_progress(job: Job) -> Progress | None:
         target_tokens=record.target_tokens,
         finished=True,
         curve=list(record.curve),
+        cause=record.cause,
     )
+
+
+def repeatable(job: Job) -> bool:
+    """Whether the weights that were taken, if any were, come of a training that can be repeated bit for bit."""
+    trainer = trained_by(job)
+    record = None if trainer is None else Store(job.folder.parent).read(trainer)
+    return record is None or record.stamp.deterministic
+
+
+def failure(job: Job) -> str | None:
+    """Why the training that was to serve this run failed, if it did: the same would happen here."""
+    record = _same_training(job)
+    if record is None or record.status != "failed":
+        return None
+    return f"run {record.id}, which trains for it, failed: {record.cause}"
+
+
+def _same_training(job: Job) -> Record | None:
+    record = None if job.trained_by is None else Store(job.folder.parent).read(job.trained_by)
+    if record is None:
+        return None
+    try:
+        trained = from_dict(record.config)
+    except InputError:
+        return None  # of a design space that had other settings
+    fingerprint = record.stamp.corpus_fingerprint
+    return record if training_id(trained, fingerprint) == training_id(job.experiment, fingerprint) else None
 
 
 def _trainer(job: Job) -> Record | None:
-    record = None if job.trained_by is None else Store(job.folder.parent).read(job.trained_by)
-    if record is None or record.status != "completed":
-        return None
+    record = _same_training(job)
+    return record if record is not None and record.status == "completed" else None
+
+
+def _offered(job: Job, record: Record) -> list[Path]:
+    """What this run needs of the trainer's checkpoints; nothing where it is not all there."""
+    left = Checkpoints(job.folder.parent / record.id / "checkpoints")
+    experiment, trained = job.experiment, from_dict(record.config)
     fingerprint = record.stamp.corpus_fingerprint
-    same = training_id(from_dict(record.config), fingerprint) == training_id(job.experiment, fingerprint)
-    return record if same else None
+    wanted = evaluated_weights(experiment)
+    if wanted.checkpoint == "best":
+        return [left.best] if left.best.is_file() else []
+    if left.evaluated.is_file() and weights_id(trained, fingerprint) == weights_id(experiment, fingerprint):
+        return [left.evaluated]
+    averages = left.numbered()[-wanted.averaged :] if wanted.averaged > 1 else []
+    enough = wanted.left_by(evaluated_weights(trained)) and (wanted.averaged == 1 or len(averages) == wanted.averaged)
+    return [*averages, left.last] if enough and _is_finished(left) else []
 
 
-def _leaves_enough(left: Checkpoints, trained: Experiment, wanted: Experiment) -> bool:
-    if wanted.evaluate.checkpoint == "best":
-        return left.best.is_file()
-    if wanted.evaluate.checkpoint != "last" or wanted.train.average_last == 1:
-        return True
-    return (
-        trained.train.average_every == wanted.train.average_every and len(left.numbered()) >= wanted.train.average_last
-    )
+def _is_finished(left: Checkpoints) -> bool:
+    try:
+        progress = saved_progress(left)
+    except InputError:
+        return False  # dropped or damaged meanwhile: this run trains
+    return progress is not None and progress.finished
 
 
-def _link(own: Checkpoints, trainer: str, files: list[Path]) -> None:
-    """The note first and ``last.ckpt`` last, so that a run killed in between starts over with it."""
-    write_atomic(own.folder / _NOTE, trainer)
+def _noted(own: Checkpoints) -> list[str]:
+    note = own.folder / _NOTE
+    return note.read_text(encoding="utf-8").split("\n") if note.is_file() else []
+
+
+def _take(own: Checkpoints, trained: str, files: list[Path]) -> bool:
+    """Link the files, the note first, so that a run killed in between starts over; False: they are gone."""
+    write_atomic(own.folder / _NOTE, "\n".join([trained, *(path.name for path in files)]))
     for path in files:
         target = own.folder / path.name
-        with disk_errors(target):
-            target.unlink(missing_ok=True)
+        target.unlink(missing_ok=True)
+        try:
             os.link(path, target)
+        except FileNotFoundError:
+            _forget(own)
+            return False
+        except OSError:  # no hard links here, or another disk
+            with disk_errors(target):
+                shutil.copyfile(path, target)
+    return True
+
+
+def _forget(own: Checkpoints) -> None:
+    for name in _noted(own)[1:]:
+        (own.folder / name).unlink(missing_ok=True)
+    (own.folder / _NOTE).unlink(missing_ok=True)

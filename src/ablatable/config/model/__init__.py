@@ -58,9 +58,18 @@ class Model(
                 f"model.heads={self.heads} does not divide model.d_model={self.d_model}; "
                 f"choose a divisor, or set {missing}"
             )
+        self._check_scale()
         if self.window is not None and self.window % 2 == 0:
             raise ValueError(
                 f"model.window={self.window} is even and has no middle; choose {self.window - 1} or {self.window + 1}"
+            )
+
+    def _check_scale(self) -> None:
+        factors = {"none": 1.0, "1/d_k": 1 / self.key_size, "1/sqrt(d_model)": self.d_model**-0.5}
+        if self.score == "dot" and factors.get(self.score_scale) == self.key_size**-0.5:
+            raise ValueError(
+                f"model.score_scale={self.score_scale} is 1/sqrt(d_k) where d_k is {self.key_size} and model.d_model "
+                f"is {self.d_model}; leave it out, or choose another scale, model.d_k or model.heads"
             )
 
     def _check_position(self) -> None:

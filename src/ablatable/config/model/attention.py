@@ -64,7 +64,7 @@ class AttentionChoices:
             choices={
                 "1/sqrt(d_k)": "Vaswani et al. 2017, section 3.2.1 and footnote 4",
                 "none": "Luong et al. 2015; section 3.2.1 on what it does to softmax",
-                "1/d_k": "Yang et al. 2022, the width at which scores keep their size as d_k grows",
+                "1/d_k": "Yang et al. 2022, the scale at which scores keep their size as d_k grows",
                 "1/sqrt(d_model)": "a common slip: the width of the model in place of a head's",
                 "learned": "one trained factor a sub-layer, 1/sqrt(d_k) at first",
             },

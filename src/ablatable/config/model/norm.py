@@ -8,6 +8,8 @@ from pydantic import Field
 from ablatable.config.axis import Axis, Effect, Needs, changes
 
 _SOME_NORM = Needs("model.norm", none_of=("none",))
+_DIVIDES = Needs("model.norm", none_of=("none", "scale"))
+"""ScaleNorm only guards against a length of zero, which no residual stream has: epsilon would change nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +54,7 @@ class NormChoices:
         float,
         Field(gt=0, le=0.1, description="Keeps a normalisation from dividing by zero."),
         Axis("norm epsilon", "3.1", changes(Effect.FORWARD), values=(1e-6, 1e-5, 1e-3)),
-        _SOME_NORM,
+        _DIVIDES,
     ] = 1e-6
     norm_affine: Annotated[
         bool,

@@ -85,7 +85,7 @@ class RivalChoices(ShapeChoices):
                 "concatenate": "Bengio et al. 2003: one weight matrix a place",
             },
         ),
-        _BAG,
+        Needs("model.bag_window", above=1),
     ] = "concatenate"
     bag_window: Annotated[
         int,

@@ -1,4 +1,4 @@
-"""From ``config.model`` to a network; this package alone reads it, one module per part."""
+"""From ``config.model`` to a network: what choices a part has it reads itself, the rest is put together here."""
 
 from __future__ import annotations
 
