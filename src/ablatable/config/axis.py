@@ -28,9 +28,12 @@ class Effect(StrEnum):
     TRAIN_ONLY = "train-only", "only training-mode outputs or the training loss change; evaluation and NLL stay"
     INIT = "init", "initial parameter values change"
     PARAMS = "params", "the set or the shapes of the parameters change"
-    GRADIENT = "gradient", "the update made from a gradient changes"
+    GRADIENT = "gradient", "the update made from a gradient changes, or whether one is made"
     DATA = "data", "what the model reads changes: text, pieces or batches"
-    DECODE = "decode", "only the search for a translation changes"
+    DECODE = (
+        "decode",
+        "only what is made of a training changes: which weights are scored, how a translation is searched for",
+    )
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ from pydantic import Field
 
 from ablatable.config.axis import Axis, Effect, changes
 
-_BATCH = changes(Effect.DATA, Effect.GRADIENT)
-
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetChoices:
@@ -29,10 +27,10 @@ class BudgetChoices:
     batch_tokens: Annotated[
         int,
         Field(ge=8, le=10_000_000, description="Tokens a side in one batch, padding counted, over all devices."),
-        Axis("batch tokens", "5.1", _BATCH, values=(12_500, 25_000), search=(1024, 65536, "log")),
+        Axis("batch tokens", "5.1", changes(Effect.DATA), values=(12_500, 25_000), search=(1024, 65536, "log")),
     ] = 25_000
     accumulate: Annotated[
         int,
         Field(ge=1, le=1024, description="Batches whose gradients make one update."),
-        Axis("accumulation", "5.1", _BATCH, values=(1, 4)),
+        Axis("accumulation", "5.1", changes(Effect.DATA, Effect.GRADIENT), values=(1, 4)),
     ] = 1

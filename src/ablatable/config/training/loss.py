@@ -20,7 +20,7 @@ class LossChoices:
         Axis(
             "eps_ls",
             "5.4",
-            changes(Effect.TRAIN_ONLY, Effect.GRADIENT),
+            changes(Effect.TRAIN_ONLY),
             values=(0.0, 0.1, 0.2),
             search=(0.0, 0.4),
         ),
@@ -31,7 +31,7 @@ class LossChoices:
         Axis(
             "smoothing mass",
             "5.4",
-            changes(Effect.TRAIN_ONLY, Effect.GRADIENT),
+            changes(Effect.TRAIN_ONLY),
             choices={
                 "uniform": "Szegedy et al. 2016; Vaswani et al. 2017, section 5.4: (1-a) y + a/K over all K classes",
                 "others": "Vaswani et al. 2018, the first public code: 1-a for the right class, a/(K-1) for each other",

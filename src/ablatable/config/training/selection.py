@@ -18,7 +18,8 @@ class SelectionChoices:
     validate_every: Annotated[
         int,
         Field(ge=1, description="Updates between validations; the best checkpoint is one of these."),
-        Axis("validation interval", "5.2", _DECODE),
+        # GRADIENT: patience counts validations, and may end training sooner or later.
+        Axis("validation interval", "5.2", changes(Effect.DECODE, Effect.GRADIENT)),
     ] = 1000
     average_last: Annotated[
         int,
