@@ -116,7 +116,9 @@ def study(printed: Mapping[str, Any], wanted: Iterable[Value]) -> dict[str, Any]
     """
     base = load_experiment(str(TINY))
     set_by_rows = [Value(path, value) for row in printed["rows"] for path, value in row.get("set", {}).items()]
-    of_the_paper = [{"name": str(one), "set": {one.path: one.value}} for one in wanted if one not in set_by_rows]
+    of_the_paper: list[dict[str, Any]] = [
+        {"name": str(one), "set": {one.path: one.value}} for one in wanted if one not in set_by_rows
+    ]
     rows = [row for row in (*of_the_paper, *printed["rows"]) if _changes(base, row.get("set", {}))]
     return {
         **printed,
@@ -184,7 +186,7 @@ def check(folder: Path, slots: Sequence[str]) -> tuple[str, list[str]]:
     (folder / "every-value.md").write_text(table, encoding="utf-8")
     status = json.loads(ablatable("status", str(path), "--scale", "paper", "--format", "json", folder=folder))
     runs = {run["row"]: run["id"] for run in status["runs"]}
-    records = {record.id: record for record in Store(folder / "runs").records()}
+    records = {record.id: record for record in Store(folder / "runs").records() if record.id in runs.values()}
     found = list(faults(wanted, runs, records))
     return _summary(wanted, records.values(), time.monotonic() - began), found
 
