@@ -22,8 +22,11 @@ from ablatable.nn.transformer import Transformer
 
 VOCABULARY = 30
 BASE = Model(layers=1, d_model=64, d_ff=48, heads=8)
-CONTEXTS = ({}, {"d_k": 8, "d_v": 8})
-"""The base with its widths derived and with them spelled out: ``heads`` changes shapes only in the second."""
+CONTEXTS = ({}, {"d_k": 12, "d_v": 12})
+"""The base with its widths derived and with others: ``heads`` changes shapes only in the second, and only there is
+1/d_k not 1/sqrt(d_model)."""
+ROUNDING = 1e-7
+"""Logits in float64 that are closer are the same; parameters are drawn in float32."""
 CHECKED = {Effect.FORWARD, Effect.TRAIN_ONLY, Effect.INIT, Effect.PARAMS}
 
 
@@ -121,20 +124,29 @@ def _roles(model: Transformer) -> dict[str, nn.Parameter]:
     return matrices | {name: p for name, p in model.named_parameters() if p not in shared}
 
 
+@torch.no_grad()
 def _give_parameters(giver: Transformer, taker: Transformer) -> None:
-    """Copy every parameter of the same role and shape, and the rows both have of a table of positions."""
-    given = _roles(giver)
-    with torch.no_grad():
-        for role, parameter in _roles(taker).items():
-            if role in given and given[role].shape == parameter.shape:
-                parameter.copy_(given[role])
-            elif role in given and role.endswith("positions.weight"):
-                rows = min(len(given[role]), len(parameter))
-                parameter[:rows] = given[role][:rows]
+    """Copy every parameter of the same role and shape (a convolution of size 1 has that of its matrix), and the rows
+    both have of a table of positions. What is one matrix to the taker becomes equal in the giver too."""
+    given, taken = _roles(giver), _roles(taker)
+    for role, parameter in taken.items():
+        first = next(other for other in taken if taken[other] is parameter)
+        if role in given and first in given:
+            given[role].copy_(given[first])
+    for role, parameter in taken.items():
+        if role in given and given[role].squeeze(-1).shape == parameter.squeeze(-1).shape:
+            parameter.copy_(given[role].view_as(parameter))
+        elif role in given and role.endswith("positions.weight"):
+            rows = min(len(given[role]), len(parameter))
+            parameter[:rows] = given[role][:rows]
 
 
 def _shapes(model: Transformer) -> dict[str, torch.Size]:
     return {name: parameter.shape for name, parameter in model.named_parameters()}
+
+
+def _apart(first: Tensor, second: Tensor) -> bool:
+    return not torch.allclose(first, second, rtol=0, atol=ROUNDING)
 
 
 @cache
@@ -150,9 +162,10 @@ def _observed(before: Model, after: Model) -> frozenset[Effect]:
     ):
         found.add(Effect.INIT)
     _give_parameters(first, second)
-    if not torch.equal(_evaluated(first), _evaluated(second)):
+    first, second = first.double(), second.double()
+    if _apart(_evaluated(first), _evaluated(second)):
         found.add(Effect.FORWARD)
-    elif not torch.equal(_trained_output(first), _trained_output(second)):
+    elif _apart(_trained_output(first), _trained_output(second)):
         found.add(Effect.TRAIN_ONLY)
     return frozenset(found)
 
