@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 from ablatable.config.schema import Experiment
 from ablatable.config.tree import Leaf, leaves, sections
@@ -48,7 +48,7 @@ def _declaring(leaf: Leaf) -> tuple[str, type[Any]]:
     section, dot, name = leaf.path.partition(".")
     if not dot:
         return "experiment", Experiment
-    mro: tuple[type[Any], ...] = inspect.getmro(sections()[section])  # type: ignore[arg-type]
+    mro = inspect.getmro(cast(type[Any], sections()[section]))
     return section, next(cls for cls in mro if name in inspect.get_annotations(cls))
 
 
