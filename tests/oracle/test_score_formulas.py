@@ -207,7 +207,7 @@ def test_the_additive_score_is_the_same_however_much_is_held(held, monkeypatch) 
 @pytest.mark.parametrize("choices", CHOICES, ids=lambda c: "-".join(c.values()))
 def test_one_head_is_single_head_attention(choices) -> None:
     """Splitting into h = 1 changes nothing: the head is the whole projection, whatever the score."""
-    model = Model(d_model=6, heads=1, **choices)
+    model = Model(d_model=8, heads=1, d_k=6, d_v=6, **choices)  # at d_model 6 two scales would be one
     core = AttentionCore(KINDS[choices["score"]](model))
     attention = SelfAttention(6, 1, 6, 6, True, core).double()
     _randomise(attention)
@@ -218,7 +218,7 @@ def test_one_head_is_single_head_attention(choices) -> None:
     elif choices["score"] == "cosine":
         expected = core.score.factor * torch.cosine_similarity(q[:, :, None], k[:, None], dim=-1)
     else:
-        scale = {"1/sqrt(d_k)": 6**-0.5, "none": 1.0, "1/d_k": 1 / 6, "1/sqrt(d_model)": 6**-0.5}
+        scale = {"1/sqrt(d_k)": 6**-0.5, "none": 1.0, "1/d_k": 1 / 6, "1/sqrt(d_model)": 8**-0.5}
         expected = q @ k.transpose(1, 2) * scale.get(choices["score_scale"], getattr(core.score, "factor", None))
     expected = attention.output(torch.softmax(expected, dim=-1) @ v)
     torch.testing.assert_close(attention(x, EVERYTHING), expected, atol=1e-10, rtol=0)
