@@ -19,7 +19,7 @@ from ablatable.nn.positions import (
 
 SMALL = Model(layers=1, d_model=6, d_ff=4, heads=1, position_max=40)
 KINDS_AND_LAYOUTS = [
-    {"position": "sinusoidal"},
+    {"position": "sinusoidal", "position_layout": "interleaved"},
     {"position": "sinusoidal", "position_layout": "halves", "position_base": 50.0},
     {"position": "learned"},
     {"position": "index"},
@@ -93,10 +93,12 @@ def test_the_table_grows_and_offsets_count_on(layout, precision) -> None:
 
 
 def _encoding(changes: dict[str, object], positions: torch.nn.Module, position: int) -> list[float]:
-    """What stands for one position, from the formula."""
-    if isinstance(positions, LearnedPositions):
+    """What stands for one position, from the formula of that name."""
+    if changes["position"] == "learned":
+        assert isinstance(positions, LearnedPositions)
         return positions.weight[position].tolist()
-    if isinstance(positions, IndexPositions):
+    if changes["position"] == "index":
+        assert isinstance(positions, IndexPositions)
         direction = positions.direction
         return [float(position)] if direction is None else [position * float(w) for w in direction]
     base = float(str(changes.get("position_base", 10000.0)))

@@ -5,6 +5,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 import torch
@@ -31,7 +32,7 @@ SMALL = Model(
     position_clip=2, position_buckets=8, position_distance=6,
 )  # fmt: skip
 CASES = [
-    {"position": "rope"},
+    {"position": "rope", "position_layout": "interleaved"},
     {"position": "rope", "position_layout": "halves", "position_base": 100.0},
     {"position": "alibi"},
     {"position": "alibi", "position_slopes": "learned"},
@@ -90,20 +91,21 @@ def _published_slopes(heads: int) -> list[float]:
     return _published_slopes(closest) + _published_slopes(2 * closest)[0::2][: heads - closest]
 
 
-def _score(changes: dict[str, object], relative: object, is_causal: bool, h: int, i: int, j: int, q, k) -> float:
+def _score(changes: dict[str, object], relative: Any, is_causal: bool, h: int, i: int, j: int, q, k) -> float:
+    """From the formula of the position's name."""
     scale = 1 / math.sqrt(KEY_SIZE)
-    if isinstance(relative, Rotary):
+    if changes["position"] == "rope":
         interleaved = changes.get("position_layout") != "halves"
         base = float(str(changes.get("position_base", 10000.0)))
         q, k = _rotated(q.tolist(), i, interleaved, base), _rotated(k.tolist(), j, interleaved, base)
     product = sum(float(a) * float(b) for a, b in zip(q, k, strict=True)) * scale
-    if isinstance(relative, LinearBiases):
+    if changes["position"] == "alibi":
         slopes = relative.log2_slopes
         slope = _published_slopes(HEADS)[h] if slopes is None else 2 ** float(slopes[h])
         return product - slope * abs(i - j)
-    if isinstance(relative, BucketBias):
+    if changes["position"] == "t5":
         return product + float(relative.weight[_bucket(j - i, 8, 6, not is_causal), h])
-    if isinstance(relative, RelativeVectors):
+    if changes["position"] == "shaw":
         vector = relative.keys[max(-2, min(2, j - i)) + 2]
         return product + scale * sum(float(a) * float(b) for a, b in zip(q, vector, strict=True))
     return product
@@ -122,7 +124,7 @@ def _loop(changes: dict[str, object], attention: SelfAttention, x: Tensor, is_ca
                 total = sum(math.exp(score) for score in scores)
                 for j, score in zip(seen, scores, strict=True):
                     value = v[b, j, h]
-                    if isinstance(relative, RelativeVectors):
+                    if changes["position"] == "shaw":
                         value = value + relative.values[max(-2, min(2, j - i)) + 2]
                     context[b, i, h] += math.exp(score) / total * value
     return attention.output(context.flatten(2))

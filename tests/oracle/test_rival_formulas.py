@@ -135,7 +135,7 @@ def test_the_recurrent_network_is_a_loop_over_time(cell: str, attention: str) ->
                 read = torch.cat((x, *context))
                 cells_states[depth] = STEPS[cell](one, read, cells_states[depth])
                 x = x + cells_states[depth][0] if depth else cells_states[depth][0]
-                if depth == 0 and network.attention is not None:
+                if depth == 0 and attention == "additive":
                     context = [_additive(network.attention, x, states)]
             expected = network.decoder.output.weight @ torch.cat((x, *context)) + network.decoder.output.bias
             torch.testing.assert_close(found[row, position], expected, atol=1e-10, rtol=0)

@@ -125,7 +125,17 @@ def test_each_feed_forward_equals_its_formula(kind: str) -> None:
     inner = [INNER[kind](part, row) for row in x.flatten(0, 1).tolist()]
     expected = [_affine(row, part.outer.weight, part.outer.bias) for row in inner]
     assert {len(row) for row in inner} == {8 if kind == "swiglu" else 12}
+    assert part.inner.weight.ndim == (3 if kind == "conv1x1" else 2)
     torch.testing.assert_close(part(x), torch.tensor(expected, dtype=x.dtype).view_as(x), atol=1e-10, rtol=0)
+
+
+def test_without_feed_forward_a_layer_is_its_attention() -> None:
+    model = build_model(replace(SMALL, layers=1, ffn="none"), 20, 20, 1).double().eval()
+    _disturb(model)
+    layer, x = model.encoder.layers[0], _input(2, 3, 8)
+    expected = PLACEMENTS["post"](layer.self_residual, x, lambda y: layer.self_attention(y, EVERYTHING), Dropout(0.0))
+    got = model.encoder(x, torch.ones(2, 3, dtype=torch.bool), EVERYTHING)
+    torch.testing.assert_close(got, expected, atol=1e-10, rtol=0)
 
 
 @pytest.mark.parametrize("kind", [name for name, made in ffn.KINDS.items() if made is not None])

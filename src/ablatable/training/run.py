@@ -24,12 +24,13 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Labels, Metric, Record, Status
 from ablatable.record.stamp import collect, utc_now
 from ablatable.record.store import Store
-from ablatable.training.checkpoint import Checkpoints, average, load_weights, save_weights
+from ablatable.training.checkpoint import Checkpoints, load_weights, save_weights
 from ablatable.training.final import evaluate_split, vocabulary_sizes
 from ablatable.training.fit import device_kind, fit, saved_progress, set_up_process
 from ablatable.training.mirror import check_tracking, open_mirror
 from ablatable.training.module import Diverged
 from ablatable.training.progress import Progress
+from ablatable.training.scored import KINDS
 from ablatable.training.shared import adopt, adopted_progress, failure, repeatable, trained_by
 
 
@@ -133,21 +134,10 @@ def evaluated_model(experiment: Experiment, dataset: Dataset, checkpoints: Check
     """The model that is scored: last, best, averaged or running-average weights, also written to ``evaluated.pt``."""
     model = build_model(experiment.model, dataset.source_tokenizer.size, dataset.target_tokenizer.size, experiment.seed)
     if not checkpoints.evaluated.is_file():
-        save_weights(checkpoints.evaluated, _chosen_weights(experiment, checkpoints))
+        chosen = KINDS[experiment.evaluate.checkpoint](experiment.train, checkpoints)
+        save_weights(checkpoints.evaluated, chosen)
     model.load_state_dict(load_weights(checkpoints.evaluated))
     return model.eval()
-
-
-def _chosen_weights(experiment: Experiment, checkpoints: Checkpoints) -> dict[str, torch.Tensor]:
-    if experiment.evaluate.checkpoint == "best":
-        return load_weights(checkpoints.best)
-    if experiment.train.average_last > 1:
-        return average(checkpoints.numbered()[-experiment.train.average_last :])
-    last = torch.load(checkpoints.last, map_location="cpu", weights_only=False)
-    if experiment.evaluate.checkpoint == "ema":
-        return last["ema"]
-    state = last["state_dict"]
-    return {name.removeprefix("model."): tensor for name, tensor in state.items()}
 
 
 def _finish(job: Job, status: str, cause: str | None) -> None:

@@ -11,6 +11,14 @@ from ablatable.nn.embeddings import Embedding, OwnOutput, StackInput, TargetLang
 from ablatable.nn.positions import KINDS, NoPositions
 from ablatable.nn.relative import KINDS as RELATIVE_KINDS
 
+TYING = {
+    "three-way": (True, True),
+    "decoder": (False, True),
+    "source-target": (True, False),
+    "none": (False, False),
+}
+"""By ``model.tying``: are the two embeddings one, is the output projection the target embedding."""
+
 
 def embeddings(
     model: Model, source_vocabulary: int, target_vocabulary: int
@@ -20,16 +28,16 @@ def embeddings(
     Raises:
         InputError: tied over vocabularies of different size.
     """
-    if model.tying in ("three-way", "source-target") and source_vocabulary != target_vocabulary:
+    one_embedding, tied_output = TYING[model.tying]
+    if one_embedding and source_vocabulary != target_vocabulary:
         raise InputError(
             f"model.tying={model.tying} needs one vocabulary, but the source has {source_vocabulary} pieces and "
             f"the target {target_vocabulary}; set tokenizer.sharing=shared, or model.tying to decoder or none"
         )
     source = _embedding(model, source_vocabulary)
-    target = source if model.tying in ("three-way", "source-target") else _embedding(model, target_vocabulary)
-    if model.tying in ("three-way", "decoder"):
-        return source, target, TiedOutput(target)
-    return source, target, OwnOutput(target_vocabulary, model.d_model, model.embedding_std)
+    target = source if one_embedding else _embedding(model, target_vocabulary)
+    output = TiedOutput(target) if tied_output else OwnOutput(target_vocabulary, model.d_model, model.embedding_std)
+    return source, target, output
 
 
 def _embedding(model: Model, vocabulary: int) -> Embedding:
