@@ -8,25 +8,21 @@ makes of weights that are the same for all.
 from __future__ import annotations
 
 import itertools
-import random
-import tempfile
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from tiny_space import ROOT
 from torch import Tensor, nn
 
 from ablatable.config.axis import Effect
 from ablatable.config.identity import run_id
-from ablatable.config.layers import Setting, build
 from ablatable.config.schema import Experiment
-from ablatable.config.tree import activating, leaves, values_of
-from ablatable.data.collate import Batch
+from ablatable.data.collate import Batch, collate
 from ablatable.data.dataset import Dataset, prepare
 from ablatable.data.tokenizers.special import EOS
 from ablatable.record.job import Job
@@ -38,119 +34,7 @@ from ablatable.training.module import TranslationModule
 from ablatable.training.run import evaluated_model
 from ablatable.training.stream import MicroBatch
 
-_ROOT = tempfile.TemporaryDirectory(prefix="ablatable-effects-")
-ROOT = Path(_ROOT.name)
 _NUMBERS = itertools.count()
-
-SHRUNK = {
-    "tokenizer.size": 400,
-    "data.max_length": 16,
-    "train.updates": 25_000,
-    "train.batch_tokens": 125,
-    "train.warmup": 2000,
-    "train.validate_every": 500,
-    "train.average_every": 500,
-    "decode.extra_tokens": 5,
-}
-"""Sizes are tried at this fraction of what their axis names."""
-
-TRIED: dict[str, tuple[Any, ...]] = {
-    "data.train_pairs": (40,),
-    "train.beta1": (0.8,),
-    "train.validate_every": (1,),
-    "train.average_every": (1,),
-    "decode.extra_tokens": (2,),
-}
-"""Values for axes that name none beside the default."""
-
-TINY: dict[str, Any] = {
-    "data.corpus": "files",
-    "data.files_languages": "xx-yy",
-    **{
-        f"data.files_{side}_{split}": str(ROOT / f"{split}.{side}")
-        for side in ("source", "target")
-        for split in ("train", "valid", "test")
-    },
-    "model.layers": 1,
-    "model.d_model": 16,
-    "model.d_ff": 16,
-    "model.heads": 2,
-    "model.tying": "none",
-    "runtime.accelerator": "cpu",
-    "tracking.wandb": "off",
-    **{path: leaves()[path].default // part for path, part in SHRUNK.items() if path != "train.average_every"},
-}
-
-_STANDING = {"train.updates": 8, "train.validate_every": 1, "train.learning_rate_factor": 1e-12}
-_WILD = {"train.updates": 8, "train.validate_every": 1, "train.learning_rate_factor": 20.0}
-CONTEXTS: dict[str, tuple[dict[str, Any], ...]] = {
-    "tokenizer.sharing": ({}, {"tokenizer.kind": "word"}),
-    "train.average_last": (
-        {"train.updates": 24, "train.average_last": 2, "train.average_every": 1, "train.validate_every": 8},
-    ),
-    "train.average_every": ({"train.updates": 8, "train.average_last": 3, "train.average_every": 2},),
-    "train.patience": (_STANDING,),
-    "train.patience_metric": ({**_STANDING, "train.learning_rate_factor": 1e-3, "train.patience": 1},),
-    "train.validate_every": (
-        {**_WILD, "train.validate_every": 3, "evaluate.checkpoint": "best"},
-        {**_STANDING, "train.validate_every": 2, "train.patience": 1},
-    ),
-    "evaluate.checkpoint": (_WILD,),
-}
-"""What must hold beside a choice for a run this short to show it."""
-
-
-def tried(path: str) -> list[Any]:
-    """The values of an axis, at the size of these runs."""
-    part = SHRUNK.get(path)
-    named = [value // part if part and value is not None else value for value in values_of(path)]
-    return [*named, *TRIED.get(path, ())]
-
-
-def contexts(path: str) -> tuple[dict[str, Any], ...]:
-    return CONTEXTS.get(path, ({},))
-
-
-def experiment(*layers: Mapping[str, Any]) -> Experiment:
-    return build([{path: Setting(value, "test") for path, value in layer.items()} for layer in (TINY, *layers)])
-
-
-def beside(path: str, value: Any, context: Mapping[str, Any]) -> dict[str, Any]:
-    """What a value needs around it: to mean anything, to be possible, to show."""
-    axis = leaves()[path].axis
-    companions = axis.companions.get(value, {}) if axis else {}
-    return {**activating(path), **companions, **context}
-
-
-def baseline(path: str, context: Mapping[str, Any]) -> Any:
-    """The value a choice is compared with."""
-    return context.get(path, TINY.get(path, leaves()[path].default))
-
-
-def pair(path: str, value: Any, context: Mapping[str, Any]) -> tuple[Experiment, Experiment]:
-    """An experiment with the baseline's value and the same with another."""
-    around = beside(path, value, context)
-    return experiment(around, {path: baseline(path, context)}), experiment(around, {path: value})
-
-
-def observed(before: Experiment, after: Experiment) -> frozenset[Effect]:
-    """What changes from one experiment to the other."""
-    return effects(seen(before), seen(after)) if before != after else frozenset()
-
-
-def _write_text() -> None:
-    """Made-up words of five letters; a target word is its source word backwards. NFKC rewrites some characters."""
-    draw = random.Random(5)
-    words = ["".join(draw.choices("abcde", k=draw.randint(1, 4))) for _ in range(60)]
-    words += ["ﬁb", "½"]
-    for split, count in (("train", 120), ("valid", 24), ("test", 150)):
-        lines = [" ".join(draw.choices(words, k=draw.randint(2, 9))) for _ in range(count)]
-        answers = [" ".join(word[::-1].upper() for word in line.split(" ")) for line in lines]
-        for side, text in (("source", lines), ("target", answers)):
-            (ROOT / f"{split}.{side}").write_text("".join(f"{line}\n" for line in text), encoding="utf-8")
-
-
-_write_text()
 
 
 @dataclass
@@ -158,10 +42,11 @@ class Seen:
     """What one experiment shows. Weights are by parameter name, ids are nested lists."""
 
     initial: dict[str, Tensor]
-    held_out: list[Any]
+    held_out: dict[str, list[Any]]
     hidden: Tensor
     training_loss: float
     text: list[Any] = field(default_factory=list)
+    validated: list[Any] = field(default_factory=list)
     last: dict[str, Tensor] = field(default_factory=dict)
     scored: dict[str, Tensor] = field(default_factory=dict)
     moved: dict[str, Tensor] = field(default_factory=dict)
@@ -180,16 +65,17 @@ def seen(tiny: Experiment) -> Seen:
     module = _FittedModule(dataset, tiny)
     noted = Seen(
         initial=_weights(module.model),
-        held_out=[_ids(dataset.packed(split)) for split in ("valid", "test")],
-        hidden=_hidden(_referred(module.model)),
+        held_out={split: _ids(dataset.packed(split)) for split in ("valid", "test")},
+        hidden=_hidden(referred(module.model)),
         training_loss=float(module.train().training_step(_fixed_batch(), 0).detach()),
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TranslationModule, "training_step", _noting(noted))
+        patch.setattr("ablatable.training.evaluate.collate", _noting_validation(noted))
         job = _train(tiny, dataset, "own")
     noted.last = _last(job)
     noted.scored = _weights(evaluated_model(tiny, dataset, Checkpoints(job.folder / "checkpoints")))
-    metrics = evaluate_split(job, dataset, _referred(module.model), "test")
+    metrics = evaluate_split(job, dataset, referred(module.model), "test")
     noted.nll = metrics["test.nll"].value
     noted.translations = (job.folder / "hypotheses.test.txt").read_text(encoding="utf-8").split("\n")
     with pytest.MonkeyPatch.context() as patch:
@@ -218,21 +104,32 @@ def _noting(noted: Seen) -> Any:
     return noting
 
 
+def _noting_validation(noted: Seen) -> Any:
+    def noting(*given: Any) -> Batch:
+        batch = collate(*given)
+        noted.validated += zip(batch.source.tolist(), batch.target_output.tolist(), strict=True)
+        return batch
+
+    return noting
+
+
+def given_gradient(name: str, shape: torch.Size, batch: int) -> Tensor:
+    """The gradient that the given run has for a parameter from its n-th batch, counted from 1; of all magnitudes."""
+    return 10.0 ** (1 - zlib.crc32(name.encode()) % 9) * _noise(f"{name} {batch}", shape)
+
+
 def _given_gradients() -> Any:
-    """A loss with the same gradient for the n-th batch of every run, of all magnitudes, whatever the text says."""
+    """A loss with the same gradient for the n-th batch of every run, whatever the text says."""
     step, batches = TranslationModule.training_step, 0
 
     def given(self: TranslationModule, item: MicroBatch, batch_idx: int) -> Tensor:
         nonlocal batches
         if not batches:
-            _referred(self.model).train()
+            referred(self.model).train()
         batches += 1
         step(self, item, batch_idx)
-        loss = torch.zeros(())
-        for name, parameter in self.model.named_parameters():
-            magnitude = 10.0 ** -(zlib.crc32(name.encode()) % 9)
-            loss = loss + (parameter * _noise(f"{name} {batches}", parameter.shape) * magnitude).sum()
-        return 10 * loss * self.rank_weight
+        parts = (p * given_gradient(name, p.shape, batches) for name, p in self.model.named_parameters())
+        return sum((part.sum() for part in parts), torch.zeros(())) * self.rank_weight
 
     return given
 
@@ -241,7 +138,7 @@ def _noise(name: str, shape: torch.Size) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode())))
 
 
-def _referred(model: Any) -> Any:
+def referred(model: Any) -> Any:
     """The model with weights by name alone, the same rows of every table.
 
     Positions weigh more than pieces, and the end is as likely as the likeliest piece: so translations end early and
@@ -291,6 +188,11 @@ def _same(first: Mapping[str, Tensor], second: Mapping[str, Tensor]) -> bool:
     """Equal to the last bit wherever both have a tensor of that name and shape."""
     shared = [name for name in first if name in second and first[name].shape == second[name].shape]
     return all(first[name].equal(second[name]) for name in shared)
+
+
+def observed(before: Experiment, after: Experiment) -> frozenset[Effect]:
+    """What changes from one experiment to the other."""
+    return effects(seen(before), seen(after)) if before != after else frozenset()
 
 
 def effects(before: Seen, after: Seen) -> frozenset[Effect]:

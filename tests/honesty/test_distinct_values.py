@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 import torch
-from run_effects import beside, contexts, experiment, tried
 from run_effects import observed as observed_in_runs
 from test_model_axes import CONTEXTS, _baseline, _build, _evaluated, _give_parameters, _observed
+from tiny_space import beside, contexts, experiment, tried
 
 from ablatable.config.axis import Effect
 from ablatable.config.tree import leaves, values_of
