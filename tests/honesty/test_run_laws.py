@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate, chain
 from typing import Any
 
 import pytest
@@ -69,6 +70,22 @@ def test_the_updates_of_a_run_are_those_of_the_formula(settings: dict[str, Any])
     assert int(moved["updates"]) == tiny.train.updates
     for name, expected in _updated(tiny).items():
         torch.testing.assert_close(moved[f"model.{name}"].double(), expected, atol=2e-5, rtol=1e-4, msg=name)
+
+
+def _read(batch: Any) -> list[Any]:
+    """The sentences of a batch, without padding."""
+    return [tuple(tuple(index for index in side if index) for side in pair) for pair in zip(*batch, strict=True)]
+
+
+def test_every_epoch_is_all_of_the_text_in_batches_of_its_own() -> None:
+    """TRN-08: the members of a batch change from epoch to epoch, not only the order of batches."""
+    text = seen(experiment({"train.updates": 24, "train.validate_every": 24})).text
+    batches = [_read(batch) for update in text for batch in update]
+    pairs = len(prepare(experiment(), ROOT / "cache").train)
+    ends = [end for end, read in enumerate(accumulate(map(len, batches)), 1) if read % pairs == 0]
+    first, second = batches[: ends[0]], batches[ends[0] : ends[1]]
+    assert sorted(chain.from_iterable(first)) == sorted(chain.from_iterable(second))
+    assert not {frozenset(batch) for batch in first} & {frozenset(batch) for batch in second if len(batch) > 1}
 
 
 @pytest.mark.parametrize(
