@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
-
-from pydantic import ValidationError
+from typing import Any, TypeVar, cast
 
 from ablatable.config import tree
 from ablatable.config.locate import find
 from ablatable.config.yaml_file import Document, read
 from ablatable.errors import InputError, nearest
 from ablatable.study.schema import RUN_METRICS, SCORE_METRICS, Column, Group, Row, Study
-
-Place: TypeAlias = tuple[str | int, ...]
+from ablatable.study.strict import construct, refuse_unknown_keys
 
 DERIVED_PATHS = ("model.key_size", "model.value_size")
 """Columns may also show d_k and d_v resolved (the settings themselves may be null: d_model / heads)."""
@@ -47,7 +43,7 @@ def load_study(name_or_path: str | Path) -> Study:
 def read_study(path: Path) -> Study:
     """Read and check the study in one file; see :func:`load_study`."""
     origin = read(path)
-    _refuse_unknown_keys(origin.data, (), _KEYS[Study], origin)
+    refuse_unknown_keys(origin.data, (), _KEYS[Study], origin)
     given: dict[str, Any] = {
         **origin.data,
         "columns": _items(Column, "columns", origin),
@@ -55,7 +51,7 @@ def read_study(path: Path) -> Study:
         "rows": _items(Row, "rows", origin),
         "scales": tuple(_list("scales", origin)),
     }
-    study = _construct(Study, given, (), origin)
+    study = construct(Study, given, (), origin, "study")
     study = replace(study, origin=origin)
     _check_names(study)
     _check_columns(study)
@@ -80,42 +76,9 @@ def _items(cls: type[_Part], section: str, origin: Document) -> tuple[_Part, ...
                 f"{origin.where(*place)}: an entry of '{section}' is a mapping, such as {_EXAMPLES[section]}"
             )
         given = cast(dict[str, Any], item)
-        _refuse_unknown_keys(given, place, _KEYS[cls], origin)
-        built.append(_construct(cls, given, place, origin))
+        refuse_unknown_keys(given, place, _KEYS[cls], origin)
+        built.append(construct(cls, given, place, origin, "study"))
     return tuple(built)
-
-
-def _construct(cls: type[_Part], given: dict[str, Any], place: Place, origin: Document) -> _Part:
-    try:
-        return cls(**given)
-    except ValidationError as error:
-        raise InputError(_validation_message(error, place, origin)) from error
-
-
-def _refuse_unknown_keys(keys: Iterable[str], place: Place, known: tuple[str, ...], origin: Document) -> None:
-    for key in keys:
-        if key not in known:
-            hint = nearest(str(key), known) or f"; known: {', '.join(known)}"
-            raise InputError(f"{origin.where(*place, key)}: unknown key '{key}'{hint}")
-
-
-def _validation_message(error: ValidationError, place: Place, origin: Document) -> str:
-    first = error.errors(include_url=False)[0]
-    place = (*place, *first["loc"])
-    if first["type"] == "missing":
-        return f"{origin.where(*place)}: '{_dotted(place)}' is missing; add it"
-    while place and place not in origin.lines:  # pydantic appends the union member it tried
-        place = place[:-1]
-    where, key = origin.where(*place), _dotted(place)
-    if len(place) == 4 and place[2] == "set":
-        return f"{where}: '{key}': a setting is one value: a number, text, true, false or null"
-    message = first["msg"].removeprefix("Value error, ")
-    shown = "" if isinstance(first["input"], dict | list | tuple) else f" (got {first['input']!r})"
-    return f"{where}: '{key}': {message[0].lower()}{message[1:]}{shown}"
-
-
-def _dotted(place: Place) -> str:
-    return ".".join(str(part) for part in place) or "study"
 
 
 def _check_names(study: Study) -> None:
