@@ -17,6 +17,7 @@ from ablatable.training.ema import RunningAverage
 from ablatable.training.fit import fit
 
 SHORT = ["train.updates=3", "train.warmup=1", "train.validate_every=1"]
+PEAK = "train.learning_rate=1e-3"
 NO_NOISE = "model.dropout=0.0"
 
 
@@ -39,7 +40,7 @@ def trained(tmp_path: Path, cache: Path, *words: str) -> tuple[list[Any], dict[s
         (["train.clip_norm=0.1"], []),
         (["train.schedule=constant"], []),
         (["train.schedule=cosine"], ["train.schedule=constant"]),
-        (["train.schedule=inverse-sqrt"], ["train.schedule=constant"]),
+        (["train.schedule=inverse-sqrt", PEAK], ["train.schedule=constant", PEAK]),
         (["train.schedule=cosine", "train.final_rate=0.2"], ["train.schedule=cosine"]),
         (["train.schedule=constant", "train.learning_rate=1e-3"], ["train.schedule=constant"]),
     ],

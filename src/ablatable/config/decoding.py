@@ -1,8 +1,8 @@
 """Search and evaluation (section 6.1)."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, field_validator
 from pydantic.dataclasses import dataclass
 
 from ablatable.config.axis import Axis, Effect, Needs, changes
@@ -30,7 +30,7 @@ class Decoding:
         bool,
         Field(description="Whether |Y| counts the end-of-sentence token, for finished and unfinished alike."),
         Axis("|Y| counts EOS", "6.1", _DECODE, values=(True, False)),
-        Needs("decode.beam", above=1),
+        Needs("decode.length_penalty", none_of=(0,)),
     ] = True
     extra_tokens: Annotated[
         int,
@@ -66,8 +66,10 @@ class Evaluation:
         ),
     ] = "last"
 
-    @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        if len(set(self.splits)) != len(self.splits):
+    @field_validator("splits")
+    @classmethod
+    def _distinct(cls, splits: tuple[Literal["valid", "test"], ...]) -> tuple[Literal["valid", "test"], ...]:
+        """Each once, in one order: it is the same run whichever is named first."""
+        if len(set(splits)) != len(splits):
             raise ValueError("evaluate.splits names a split twice")
-        return self
+        return tuple(sorted(splits, reverse=True))

@@ -18,17 +18,23 @@ from ablatable.config.weights import evaluated_weights
 IDENTITY_VERSION = 1
 """Raised only when the meaning of existing settings changes; a new setting at its default leaves identities alone."""
 
-_RESOLVED = {"model.d_k": "key_size", "model.d_v": "value_size", "model.rival_width": "rival_size"}
+_RESOLVED: dict[str, Callable[[Experiment], float]] = {
+    "model.d_k": lambda experiment: experiment.model.key_size,
+    "model.d_v": lambda experiment: experiment.model.value_size,
+    "model.rival_width": lambda experiment: experiment.model.rival_size,
+    "train.learning_rate": lambda experiment: experiment.train.peak_rate(experiment.model.d_model),
+}
+"""What null stands for, said in full in the identity whether a file said it or not."""
 
 _MEANT_BY_NULL: dict[str, Callable[[Model], float]] = {
     "model.dropout_embedding": lambda model: model.dropout,
     "model.embedding_std": lambda model: model.d_model**-0.5,
 }
-"""What null stands for: said in full it is the same run."""
+"""What null stands for, left out of the identity: said in full it is the same run."""
 
 
 def meaning(experiment: Experiment) -> dict[str, Any]:
-    """The active semantic settings that differ from the paper's base, with derived widths spelled out.
+    """The active semantic settings that differ from the paper's base, with derived widths and rates spelled out.
 
     ``d_k=None`` and ``d_k=d_model/heads`` are one meaning, so both give the number.
     """
@@ -61,7 +67,7 @@ class _Never:
 
 def _plain(experiment: Experiment, path: str) -> Any:
     if path in _RESOLVED:
-        return getattr(experiment.model, _RESOLVED[path])
+        return _RESOLVED[path](experiment)
     value = value_at(experiment, path)
     if path in _MEANT_BY_NULL and value == _MEANT_BY_NULL[path](experiment.model):
         return None

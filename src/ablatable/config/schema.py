@@ -49,6 +49,8 @@ class Experiment:
                 f"train.batch_tokens={self.train.batch_tokens}"
             )
         self._check_averaging()
+        self._check_selection()
+        self._check_schedule()
         self._check_batch_statistics()
         self._check_source_is_read()
         self._check_window()
@@ -66,6 +68,22 @@ class Experiment:
             raise ValueError(
                 f"train.average_last={train.average_last} is more than the {made} checkpoints that "
                 f"train.updates={train.updates} with train.average_every={train.average_every} make; lower one of them"
+            )
+
+    def _check_selection(self) -> None:
+        train = self.train
+        if self.evaluate.checkpoint == "best" and train.validate_every >= train.updates:
+            raise ValueError(
+                "evaluate.checkpoint=best is the last where there is only one validation, at the end of train.updates="
+                f"{train.updates}; lower train.validate_every={train.validate_every} or leave out evaluate.checkpoint"
+            )
+
+    def _check_schedule(self) -> None:
+        train, d_model = self.train, self.model.d_model
+        if train.schedule == "inverse-sqrt" and train.peak_rate(d_model) == train.paper_peak(d_model):
+            raise ValueError(
+                "train.schedule=inverse-sqrt is train.schedule=paper where its peak is the paper's, "
+                f"{train.paper_peak(d_model):.3g}; set another train.learning_rate or leave out train.schedule"
             )
 
     def _check_batch_statistics(self) -> None:

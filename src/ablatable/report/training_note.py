@@ -18,7 +18,7 @@ def training_note(experiment: Experiment) -> str:
         _smoothing(train),
         f"{train.updates:,} updates of {batch}",
         f"warm-up {train.warmup:,}",
-        _schedule(train),
+        _schedule(train, experiment.model.d_model),
         *_beside(train),
         train.precision,
     ]
@@ -46,11 +46,11 @@ def _smoothing(train: Training) -> str:
     return f"{said} with mass {train.smoothing_mass} ({axis.choices[train.smoothing_mass]})"
 
 
-def _schedule(train: Training) -> str:
+def _schedule(train: Training, d_model: int) -> str:
     if train.schedule == "paper":
         return f"learning-rate factor {train.learning_rate_factor:g}"
     end = f" to {train.final_rate:g} of it" if train.schedule == "cosine" else ""
-    return f"{train.schedule} schedule from a peak of {train.learning_rate:g}{end}"
+    return f"{train.schedule} schedule from a peak of {train.peak_rate(d_model):g}{end}"
 
 
 def _beside(train: Training) -> Iterator[str]:
@@ -63,4 +63,8 @@ def _beside(train: Training) -> Iterator[str]:
     if train.clip_norm is not None:
         yield f"gradient of an update clipped to norm {train.clip_norm:g}"
     if train.patience is not None:
-        yield f"ended early by {train.patience} validations without better {train.patience_metric}"
+        yield f"fewer updates where {train.patience} validations in a row bring no better {train.patience_metric}"
+    if train.max_target_tokens is not None:
+        yield f"fewer updates where {train.max_target_tokens:,} target tokens are read before"
+    if train.max_minutes is not None:
+        yield f"fewer updates where {train.max_minutes:g} minutes are over before"

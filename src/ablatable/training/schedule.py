@@ -31,7 +31,7 @@ def _paper(update: int, train: Training, d_model: int) -> float:
 
 def _inverse_sqrt(update: int, train: Training, d_model: int) -> float:
     """Up to the peak, then ``peak * sqrt(warmup / update)`` (Ott et al. 2019)."""
-    return train.learning_rate * min(update / train.warmup, math.sqrt(train.warmup / update))
+    return train.peak_rate(d_model) * min(update / train.warmup, math.sqrt(train.warmup / update))
 
 
 def _cosine(update: int, train: Training, d_model: int) -> float:
@@ -39,22 +39,23 @@ def _cosine(update: int, train: Training, d_model: int) -> float:
 
     Source: Loshchilov & Hutter 2017, without restarts.
     """
+    peak = train.peak_rate(d_model)
     if update <= train.warmup:
-        return train.learning_rate * update / train.warmup
+        return peak * update / train.warmup
     done = (update - train.warmup) / (train.updates - train.warmup)
     height = 0.5 * (1 + math.cos(math.pi * done))
-    return train.learning_rate * (train.final_rate + (1 - train.final_rate) * height)
+    return peak * (train.final_rate + (1 - train.final_rate) * height)
 
 
 def _constant(update: int, train: Training, d_model: int) -> float:
     """Up to the peak, and there to the end."""
-    return train.learning_rate * min(1.0, update / train.warmup)
+    return train.peak_rate(d_model) * min(1.0, update / train.warmup)
 
 
 KINDS: dict[str, Callable[[int, Training, int], float]] = {
     "paper": _paper,
-    "inverse-sqrt": _inverse_sqrt,
-    "cosine": _cosine,
     "constant": _constant,
+    "cosine": _cosine,
+    "inverse-sqrt": _inverse_sqrt,
 }
 """By ``train.schedule``."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ablatable.config.dump import from_dict, to_dict, to_yaml
 from ablatable.config.identity import meaning, run_id, training_id
+from ablatable.config.layers import Setting, build
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import OPERATIONAL_SECTIONS, Experiment
 from ablatable.config.tree import leaves, selecting, value_at
@@ -84,13 +85,11 @@ def test_every_choice_changes_the_identity(path: str) -> None:
     known = leaves()[path]
     assert known.axis is not None
     for value in known.axis.values:
-        settings = selecting(path, value)
-        words = [f"{said_path}={json.dumps(said)}" for said_path, said in settings.items()]
-        words.sort(key=lambda word: not word.startswith(f"{path}="))
-        experiment = load_experiment("base", words)
+        selected = {said_path: Setting(said, "test") for said_path, said in selecting(path, value).items()}
+        experiment = build([selected])
         same = value == known.default or (path in ("model.d_k", "model.d_v") and value == 64)
-        needed = load_experiment("base", words[1:])
-        assert (run_id(experiment, "c") == run_id(needed, "c")) == same
+        without = build([selected, {path: Setting(known.default, "test")}])
+        assert (run_id(experiment, "c") == run_id(without, "c")) == same
 
 
 @pytest.mark.parametrize(
@@ -100,10 +99,26 @@ def test_every_choice_changes_the_identity(path: str) -> None:
         ["model.dropout=0.3", "model.dropout_embedding=0.3"],
         ["model.d_model=256", "model.embedding_std=0.0625"],
         ["model.d_k=64", "model.d_v=64"],
+        ["model.d_model=256", "train.warmup=1024", "train.schedule=constant", "train.learning_rate=0.001953125"],
     ],
 )
 def test_what_null_stands_for_may_be_said_in_full(words: list[str]) -> None:
     assert run_id(load_experiment("base", words), "c") == run_id(load_experiment("base", words[:-1]), "c")
+
+
+def test_a_peak_that_is_not_said_follows_width_and_warm_up() -> None:
+    """Two widths have two peaks, and neither is another run's that said its peak."""
+    peaks = [
+        meaning(load_experiment("base", ["train.schedule=constant", *words]))["train.learning_rate"]
+        for words in ([], ["model.d_model=256"], ["train.warmup=1000"])
+    ]
+    assert peaks == pytest.approx([6.987712e-4, 9.882118e-4, 1.397542e-3], rel=1e-6)
+
+
+def test_the_order_in_which_splits_are_named_is_not_part_of_it() -> None:
+    one, other = (load_experiment("base", [f"evaluate.splits=[{splits}]"]) for splits in ("valid,test", "test,valid"))
+    assert one == other
+    assert run_id(one, "c") == run_id(other, "c") != run_id(Experiment(), "c")
 
 
 def test_operational_sections_hold_no_axis() -> None:

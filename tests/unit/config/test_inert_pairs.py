@@ -21,6 +21,20 @@ from ablatable.errors import InputError
         (["model.heads=1", "model.score_scale=1/sqrt(d_model)"], "is 1/sqrt(d_k) where d_k is 512"),
         (["model.d_k=1", "model.score_scale=none"], "is 1/sqrt(d_k) where d_k is 1"),
         (["model.d_k=1", "model.score_scale=1/d_k"], "is 1/sqrt(d_k) where d_k is 1"),
+        (["train.schedule=inverse-sqrt"], "train.schedule=inverse-sqrt is train.schedule=paper where"),
+        (
+            [
+                "train.schedule=inverse-sqrt",
+                "model.d_model=256",
+                "train.warmup=1024",
+                "train.learning_rate=0.001953125",
+            ],
+            "set another train.learning_rate",
+        ),
+        (["evaluate.checkpoint=best", "train.updates=1000"], "there is only one validation, at the end of"),
+        (["decode.length_penalty=0", "decode.length_counts_eos=false"], "it needs decode.length_penalty other than 0"),
+        (["train.max_target_tokens=2500000000"], "cannot end this run: train.updates=100000 of train.batch_tokens"),
+        (["train.updates=2", "train.accumulate=3", "train.max_target_tokens=150000"], "cannot end this run"),
     ],
 )
 def test_a_pair_without_an_effect_is_refused(words: list[str], expected: str) -> None:
@@ -37,6 +51,12 @@ def test_a_pair_without_an_effect_is_refused(words: list[str], expected: str) ->
         ["model.cross_attention=false", "tokenizer.sharing=separate", "model.tying=decoder"],
         ["model.architecture=bag", "model.bag_window=2", "model.bag=average"],
         ["model.heads=1", "model.score=additive"],
+        ["train.schedule=inverse-sqrt", "train.learning_rate=7e-4"],
+        ["evaluate.checkpoint=best", "train.updates=1001"],
+        ["decode.length_penalty=0"],
+        ["decode.length_penalty=0.1", "decode.length_counts_eos=false"],
+        ["train.max_target_tokens=2499999999"],
+        ["train.updates=2", "train.accumulate=3", "train.max_target_tokens=149999"],
     ],
 )
 def test_its_neighbours_are_accepted(words: list[str]) -> None:

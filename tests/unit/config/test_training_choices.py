@@ -29,8 +29,10 @@ def test_the_defaults_are_the_papers_or_off() -> None:
     ("words", "expected"),
     [
         (["train.smoothing_mass=even"], "'uniform', 'others' or 'unigram'"),
-        (["train.schedule=linear"], "'paper', 'inverse-sqrt', 'cosine' or 'constant'"),
-        (["train.schedule=cosine", "train.updates=4000"], "leaves train.schedule=cosine nothing of train.updates=4000"),
+        (["train.schedule=linear"], "'paper', 'constant', 'cosine' or 'inverse-sqrt'"),
+        (["train.schedule=cosine", "train.updates=4000"], "train.schedule=cosine never comes to its peak"),
+        (["train.schedule=constant", "train.updates=4000"], "train.warmup=4000 takes all of train.updates=4000"),
+        (["train.schedule=constant", "train.learning_rate=0.0"], "train.learning_rate=0.0 is not possible"),
         (["train.schedule=cosine", "train.final_rate=1.0"], "train.final_rate=1.0 is not possible"),
         (["train.clip_norm=0.0"], "train.clip_norm=0.0 is not possible"),
         (["train.l1=-1e-6"], "train.l1=-1e-06 is not possible"),
@@ -65,6 +67,29 @@ def test_inert_settings_are_refused_with_what_they_need(words: list[str], needed
     with pytest.raises(InputError, match="does nothing, it needs") as error:
         load_experiment("base", words)
     assert needed in str(error.value)
+
+
+@pytest.mark.parametrize("d_model", [512, 128])
+def test_a_peak_that_is_not_said_is_the_papers_for_this_width_and_warm_up(d_model: int) -> None:
+    words = [f"model.d_model={d_model}", "train.warmup=1000", "train.schedule=constant"]
+    implied = load_experiment("base", words)
+    assert implied.train.learning_rate is None
+    assert implied.train.peak_rate(d_model) == pytest.approx(d_model**-0.5 * 1000**-0.5, rel=1e-12)
+    said = load_experiment("base", [*words, "train.learning_rate=1e-3"])
+    assert said.train.peak_rate(d_model) == 1e-3
+
+
+@pytest.mark.parametrize("schedule", ["constant", "cosine", "inverse-sqrt"])
+def test_the_longest_warm_up_of_a_schedule_with_a_peak_leaves_one_update(schedule: str) -> None:
+    words = [f"train.schedule={schedule}", "train.learning_rate=1e-3", "train.updates=4001"]
+    assert load_experiment("base", words).train.warmup == 4000
+    with pytest.raises(InputError, match="never comes to its peak"):
+        load_experiment("base", [*words[:2], "train.updates=4000"])
+
+
+def test_the_papers_schedule_may_end_within_its_warm_up() -> None:
+    """Its rates are a matter of d_model and warm-up alone, and those of a short run are the first of a long one's."""
+    assert load_experiment("base", ["train.updates=10"]).train.warmup == 4000
 
 
 def test_the_longest_patience_that_can_still_end_a_run_is_taken() -> None:

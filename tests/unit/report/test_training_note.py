@@ -31,7 +31,12 @@ BASE = (
             "learning-rate factor 1",
             "cosine schedule from a peak of 0.001 to 0.1 of it",
         ),
-        (["train.schedule=constant"], "learning-rate factor 1", "constant schedule from a peak of 0.0007"),
+        (["train.schedule=constant"], "learning-rate factor 1", "constant schedule from a peak of 0.000698771"),
+        (
+            ["train.schedule=constant", "train.learning_rate=7e-4"],
+            "learning-rate factor 1",
+            "constant schedule from a peak of 0.0007",
+        ),
         (
             ["train.l1=1e-6", "train.l2=0.5"],
             "fp32",
@@ -39,7 +44,13 @@ BASE = (
         ),
         (["train.weight_decay=0.1"], "fp32", "decoupled weight decay 0.1 of matrices, fp32"),
         (["train.clip_norm=1.0"], "fp32", "gradient of an update clipped to norm 1, fp32"),
-        (["train.patience=3"], "fp32", "ended early by 3 validations without better nll, fp32"),
+        (["train.patience=3"], "fp32", "fewer updates where 3 validations in a row bring no better nll, fp32"),
+        (
+            ["train.max_target_tokens=1000000"],
+            "fp32",
+            "fewer updates where 1,000,000 target tokens are read before, fp32",
+        ),
+        (["train.max_minutes=2.5"], "fp32", "fewer updates where 2.5 minutes are over before, fp32"),
     ],
 )
 def test_what_departs_from_the_paper_is_named(words: list[str], old: str, new: str) -> None:

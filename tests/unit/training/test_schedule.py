@@ -80,6 +80,14 @@ def test_the_peak_is_a_setting_and_not_a_matter_of_the_width(kind: str) -> None:
     assert learning_rate(120, train, 512) == learning_rate(120, train, 64)
 
 
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("d_model", [512, 64])
+def test_a_peak_that_is_not_said_is_the_papers(kind: str, d_model: int) -> None:
+    train, paper = Training(schedule=kind, warmup=50, updates=200), Training(warmup=50, updates=200)
+    for update in (1, 20, 50):
+        assert learning_rate(update, train, d_model) == pytest.approx(learning_rate(update, paper, d_model), rel=1e-12)
+
+
 def test_a_cosine_may_end_at_nothing() -> None:
     train = Training(schedule="cosine", warmup=10, updates=100, final_rate=0.0)
     assert learning_rate(100, train, 512) == 0.0

@@ -1,5 +1,6 @@
 """Training (section 5). Defaults are the paper's."""
 
+import math
 from typing import Self
 
 from pydantic import ConfigDict, model_validator
@@ -15,12 +16,27 @@ from ablatable.config.training.selection import SelectionChoices
 class Training(SelectionChoices, OptimiserChoices, LossChoices, BudgetChoices):
     """How the parameters are learned; fields come from the last base on."""
 
+    def peak_rate(self, d_model: int) -> float:
+        """The peak of a schedule other than the paper's, resolved: ``learning_rate``, or the paper's own peak."""
+        return self.paper_peak(d_model) if self.learning_rate is None else self.learning_rate
+
+    def paper_peak(self, d_model: int) -> float:
+        """d_model^-0.5 warmup^-0.5 (section 5.3, factor 1); one square root, so that its last bit is the same on every machine."""
+        return 1 / math.sqrt(d_model * self.warmup)
+
     @model_validator(mode="after")
     def _possible(self) -> Self:
-        if self.schedule == "cosine" and self.warmup >= self.updates:
+        if self.schedule != "paper" and self.warmup >= self.updates:
             raise ValueError(
-                f"train.warmup={self.warmup} leaves train.schedule=cosine nothing of train.updates={self.updates} "
-                "to fall in; lower the warm-up or choose train.schedule=constant"
+                f"train.warmup={self.warmup} takes all of train.updates={self.updates}, so that train.schedule="
+                f"{self.schedule} never comes to its peak and what follows it; lower train.warmup"
+            )
+        longest = self.updates * self.accumulate * self.batch_tokens
+        if self.max_target_tokens is not None and self.max_target_tokens >= longest:
+            raise ValueError(
+                f"train.max_target_tokens={self.max_target_tokens} cannot end this run: train.updates={self.updates} "
+                f"of train.batch_tokens={self.batch_tokens} and train.accumulate={self.accumulate} read at most {longest} "
+                "target tokens; lower it or leave it out"
             )
         if self.patience is not None and (self.patience + 1) * self.validate_every >= self.updates:
             raise ValueError(

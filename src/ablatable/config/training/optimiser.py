@@ -23,10 +23,12 @@ class OptimiserChoices:
             _GRADIENT,
             choices={
                 "paper": "Vaswani et al. 2017, section 5.3: factor d_model^-0.5 min(step^-0.5, step warmup^-1.5)",
-                "inverse-sqrt": "Ott et al. 2019: the peak, then peak sqrt(warmup / step)",
-                "cosine": "Loshchilov & Hutter 2017: half a cosine, from the peak to final_rate of it at the end",
                 "constant": "the peak to the end",
+                "cosine": "Loshchilov & Hutter 2017: half a cosine, from the peak to final_rate of it at the end",
+                "inverse-sqrt": "Ott et al. 2019: the peak, then peak sqrt(warmup / step)",
             },
+            # At the paper's own peak it would be the paper's schedule under another name.
+            companions={"inverse-sqrt": {"train.learning_rate": 1e-3}},
         ),
     ] = "paper"
     warmup: Annotated[
@@ -41,11 +43,16 @@ class OptimiserChoices:
         Needs("train.schedule", one_of=("paper",)),
     ] = 1.0
     learning_rate: Annotated[
-        float,
-        Field(gt=0, le=100, description="The peak, at the end of the warm-up; 7e-4 is the paper's for its base."),
+        float | None,
+        Field(
+            gt=0,
+            le=100,
+            description="The peak, at the end of the warm-up; null: the paper's with factor 1, d_model^-0.5 "
+            "warmup^-0.5, which is 7.0e-4 for its base.",
+        ),
         Axis("lr", "5.3", _GRADIENT, values=(3e-4, 7e-4, 1e-3), search=(1e-4, 5e-3, "log")),
         Needs("train.schedule", none_of=("paper",)),
-    ] = 7e-4
+    ] = None
     final_rate: Annotated[
         float,
         Field(ge=0, lt=1, description="The rate of the last update, as a fraction of the peak."),
