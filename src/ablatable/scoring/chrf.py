@@ -22,3 +22,8 @@ def chrf(hypotheses: Sequence[str], references: Sequence[str]) -> Metric:
     metric = CHRF()
     value = metric.corpus_score(hypotheses, [references]).score
     return Metric(value, UNIT, str(metric.get_signature()))
+
+
+def chrf_signature() -> str:
+    """Return the signature of ``chrf``; sacreBLEU tells it only once it has scored something."""
+    return str(chrf([""], [""]).signature)

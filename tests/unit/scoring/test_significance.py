@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.significance import PairedTest
 
 from ablatable.errors import InputError
 from ablatable.scoring.bleu import bleu
+from ablatable.scoring.chrf import chrf
 from ablatable.scoring.significance import approximate_randomisation, paired_bootstrap
-from ablatable.scoring.statistics import bleu_of, sentence_counts
+from ablatable.scoring.statistics import MEASURES, bleu_of, character_counts, chrf_of, sentence_counts
 
 WORDS = [
     "the",
@@ -63,29 +65,51 @@ def test_counts_give_the_bleu_of_sacrebleu(pairs):
     assert float(bleu_of(counts.sum(axis=0))) == pytest.approx(bleu(hypotheses, references).value, abs=1e-9)
 
 
-def oracle(test_type: str, systems, references, samples: int, seed: int, monkeypatch):
+characters = st.lists(st.tuples(*[st.text("ab .é", max_size=9)] * 2), min_size=1, max_size=5)
+
+
+@given(characters)
+def test_counts_of_characters_give_the_chrf_of_sacrebleu(pairs):
+    hypotheses, references = [h for h, _ in pairs], [r for _, r in pairs]
+    counts = character_counts(hypotheses, references)
+    assert counts.shape == (len(pairs), 18)
+    assert float(chrf_of(counts.sum(axis=0))) == pytest.approx(chrf(hypotheses, references).value, abs=1e-9)
+    alone = [CHRF().sentence_score(hypothesis, [reference]).score for hypothesis, reference in pairs]
+    assert chrf_of(counts) == pytest.approx(alone, abs=1e-9)
+
+
+def test_counts_of_characters_by_hand():
+    """ "ab ab" has a a b b / ab ba ab / aba bab / abab, "aba" has a a b / ab ba / aba."""
+    counts = character_counts(["ab ab"], ["aba"])
+    assert counts[0].tolist() == [4, 3, 3, 3, 2, 2, 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    precision, recall = (3 / 4 + 2 / 3 + 1 / 2) / 3, 1.0
+    assert float(chrf_of(counts[0])) == pytest.approx(100 * 5 * precision * recall / (4 * precision + recall))
+
+
+def oracle(test_type: str, systems, references, samples: int, seed: int, monkeypatch, measure="bleu"):
     monkeypatch.setenv("SACREBLEU_SEED", str(seed))
     named = [("a", systems[0]), ("b", systems[1])]
-    signatures, scores = PairedTest(
-        named, {"BLEU": BLEU(force=True)}, [references], test_type=test_type, n_samples=samples
-    )()
-    return scores["BLEU"][1], str(next(iter(signatures.values())))
+    name, metric = {"bleu": ("BLEU", BLEU(force=True)), "chrf": ("chrF2", CHRF())}[measure]
+    signatures, scores = PairedTest(named, {name: metric}, [references], test_type=test_type, n_samples=samples)()
+    return scores[name][1], str(next(iter(signatures.values())))
 
 
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("seed", [12345, 1])
-def test_bleu_12_bootstrap_is_sacrebleus(systems, references, seed, monkeypatch):
-    found = paired_bootstrap(*systems, references, samples=200, seed=seed)
-    expected, signature = oracle("bs", systems, references, 200, seed, monkeypatch)
+def test_bleu_12_bootstrap_is_sacrebleus(systems, references, seed, measure, monkeypatch):
+    found = paired_bootstrap(*systems, references, samples=200, seed=seed, measure=measure)
+    expected, signature = oracle("bs", systems, references, 200, seed, monkeypatch, measure)
     assert found.p_value == pytest.approx(expected.p_value)
-    assert found.bleu_b == pytest.approx(expected.score, abs=1e-6)
+    assert found.score_b == pytest.approx(expected.score, abs=1e-6)
     assert f"bs:200|seed:{seed}" in found.signature
     assert set(signature.split("|")) == set(found.signature.split("|"))
 
 
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("seed", [12345, 1])
-def test_bleu_12_randomisation_is_sacrebleus(systems, references, seed, monkeypatch):
-    found = approximate_randomisation(*systems, references, samples=700, seed=seed)
-    expected, _ = oracle("ar", systems, references, 700, seed, monkeypatch)
+def test_bleu_12_randomisation_is_sacrebleus(systems, references, seed, measure, monkeypatch):
+    found = approximate_randomisation(*systems, references, samples=700, seed=seed, measure=measure)
+    expected, _ = oracle("ar", systems, references, 700, seed, monkeypatch, measure)
     assert found.p_value == pytest.approx(expected.p_value)
     assert f"ar:700|seed:{seed}" in found.signature
 
@@ -112,9 +136,10 @@ def test_bleu_12_smallest_p(references, test):
     assert found.difference > 50
 
 
+@pytest.mark.parametrize("measure", MEASURES)
 @pytest.mark.parametrize("test", [paired_bootstrap, approximate_randomisation])
-def test_a_system_does_not_differ_from_itself(systems, references, test):
-    found = test(systems[0], systems[0], references, samples=300)
+def test_a_system_does_not_differ_from_itself(systems, references, test, measure):
+    found = test(systems[0], systems[0], references, samples=300, measure=measure)
     assert found.difference == 0.0
     assert found.p_value == 1.0
 
