@@ -76,6 +76,18 @@ def _plain(experiment: Experiment, path: str) -> Any:
     return list(cast(tuple[Any, ...], value)) if isinstance(value, tuple) else value
 
 
+STAND_INS = (*_RESOLVED, *_MEANT_BY_NULL)
+"""The settings whose null stands for a number that follows from others."""
+
+
+def resolved(experiment: Experiment, path: str) -> Any:
+    """A setting's value, or the number that its null stands for (d_model / heads, where ``model.d_k`` is null)."""
+    if path in _RESOLVED:
+        return _RESOLVED[path](experiment)
+    value = value_at(experiment, path)
+    return _MEANT_BY_NULL[path](experiment.model) if value is None and path in _MEANT_BY_NULL else value
+
+
 def run_id(experiment: Experiment, corpus_fingerprint: str | None) -> str:
     """16 hex characters over meaning, seed, identity version and corpus fingerprint.
 

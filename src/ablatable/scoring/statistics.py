@@ -1,8 +1,8 @@
 """What a score needs to know of each sentence, and the score of any sum of it.
 
 BLEU's ten counts: tokens of the hypothesis and of the reference, then matched and possible n-grams for n = 1..4.
-chrF's eighteen: for each n = 1..6 the character n-grams of the hypothesis, of the reference, and of both. The score of a
-corpus is a function of their sums, so resampling a thousand corpora is a matrix product.
+chrF's eighteen: for each n = 1..6 the character n-grams of the hypothesis, of the reference, and of both. The score of
+a corpus is a function of their sums, so resampling a thousand corpora is a matrix product.
 
 Shapes: N sentences, C counts.
 """
