@@ -1,5 +1,6 @@
 """Search and evaluation (section 6.1)."""
 
+from itertools import pairwise
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, field_validator
@@ -65,6 +66,27 @@ class Evaluation:
             },
         ),
     ] = "last"
+    length_buckets: Annotated[
+        tuple[Annotated[int, Field(ge=1, le=100_000)], ...],
+        Field(
+            description="Longest sentences of buckets that are also scored by themselves, in pieces of the longer side, as "
+            "data.max_length counts; [20, 40] makes 1-20, 21-40 and longer. Empty: no buckets."
+        ),
+    ] = ()
+
+    @property
+    def buckets(self) -> tuple[str, ...]:
+        """Names of the buckets, short to long, the last being ``longer``; none without ``length_buckets``."""
+        firsts = (1, *(bound + 1 for bound in self.length_buckets))
+        named = [f"{first}-{last}" for first, last in zip(firsts, self.length_buckets, strict=False)]
+        return (*named, "longer") if named else ()
+
+    @field_validator("length_buckets")
+    @classmethod
+    def _rising(cls, bounds: tuple[int, ...]) -> tuple[int, ...]:
+        if any(low >= high for low, high in pairwise(bounds)):
+            raise ValueError("the bounds of the buckets rise from short to long, each once")
+        return bounds
 
     @field_validator("splits")
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from ablatable.config import scale as scales
@@ -43,8 +43,11 @@ def resolve(
     row: Layer | None = None,
     scale: Scale | None = None,
     overrides: Layer | None = None,
+    kept: Collection[str] = (),
 ) -> Experiment:
     """Compose a baseline, what a row changes at paper size, a scale and overrides, in that order.
+
+    The scale leaves the paths in ``kept`` as they are below it.
 
     Raises:
         InputError: anything that does not make an experiment.
@@ -52,7 +55,7 @@ def resolve(
     layers = [*base, row or {}]
     if scale is not None:
         composed: Layer = {path: setting for layer in layers for path, setting in layer.items()}
-        layers += scales.apply(scale, composed, row or {})
+        layers += scales.apply(scale, composed, row or {}, kept)
     layers.append(overrides or {})
     experiment = build(layers)
     where = next((layer["data.corpus"].where for layer in reversed(layers) if "data.corpus" in layer), "data.corpus")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -73,35 +74,38 @@ def _fraction(value: Any, where: str, factor: str) -> Fraction:
     return fraction
 
 
-def apply(scale: Scale, composed: Layer, row: Layer) -> list[Layer]:
+def apply(scale: Scale, composed: Layer, row: Layer, kept: Collection[str] = ()) -> list[Layer]:
     """Return the layers a scale adds on top of ``composed`` (all layers below it, the row's included).
 
-    What a choice of the row leaves without meaning (the vocabulary's size where pieces are bytes) is not set.
+    The scale leaves the paths in ``kept`` alone. What a choice of the row, or one that is kept, leaves without meaning
+    (the vocabulary's size where pieces are bytes) is not set.
 
     Raises:
         InputError: a shrunk value that is not whole, or a row's own setting that the scale would undo.
     """
+    settings = {path: setting for path, setting in scale.settings.items() if path not in kept}
     for path in row:
-        if path in scale.settings:
+        if path in settings:
             raise InputError(
                 f"{row[path].where}: {path} is what this row changes, and the scale {scale.name} replaces it "
-                f"({scale.settings[path].where}); use a shrink factor there instead"
+                f"({settings[path].where}); use a shrink factor there, or 'fixed' in place of 'set' in the row"
             )
     shrunk: Layer = {}
     for factor, fraction in scale.shrink.items():
         for path in factors()[factor]:
-            if path in scale.settings:
+            if path in settings or path in kept:
                 continue
             value = value_in(composed, path)
             if value is not None and unmet(path, lambda other: value_in(composed, other)) is None:
                 shrunk[path] = _multiply(scale, path, value, fraction, composed)
-    merged = {**composed, **scale.settings}
+    merged = {**composed, **settings}
     switched_off = {
         path
-        for path in scale.settings
-        if (need := unmet(path, lambda other: value_in(merged, other))) is not None and need.path in row
+        for path in settings
+        if (need := unmet(path, lambda other: value_in(merged, other))) is not None
+        and (need.path in row or need.path in kept)
     }
-    return [shrunk, {path: setting for path, setting in scale.settings.items() if path not in switched_off}]
+    return [shrunk, {path: setting for path, setting in settings.items() if path not in switched_off}]
 
 
 def _multiply(scale: Scale, path: str, value: Any, fraction: Fraction, composed: Layer) -> Setting:

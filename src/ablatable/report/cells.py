@@ -10,6 +10,7 @@ from ablatable.report.agreement import Agreement, agreement, paper_noise
 from ablatable.report.model import HoleState, MetricCell
 from ablatable.report.rounding import fixed
 from ablatable.report.statistics import Difference, difference, summarise
+from ablatable.report.trained_elsewhere import hides_cost
 from ablatable.report.yardstick import Yardstick, common, hides_text, yardstick
 from ablatable.study.schema import VOCABULARY_METRICS, Column, Row, RowRuns, Study
 
@@ -34,6 +35,8 @@ class RowRecords:
     @property
     def hole(self) -> HoleState:
         """What to print where not one run completed: the worst that is known."""
+        if not self.records:
+            return "absent"
         states = {"missing" if record is None else record.status for record in self.records.values()}
         return "failed" if "failed" in states else "pruned" if "pruned" in states else "missing"
 
@@ -75,19 +78,25 @@ def values(row: RowRecords, column: Column, key: str) -> dict[int, float]:
 def _value(record: Record, column: Column, key: str) -> float | None:
     if column.is_score or column.metric in VOCABULARY_METRICS:
         return record.metric(key)
-    return float(getattr(record, key))
+    return None if hides_cost(record, key) else float(getattr(record, key))
 
 
 def _cell(column: Column, key: str, row: RowRecords, base: RowRecords) -> MetricCell:
     own = values(row, column, key)
     paper = row.row.reported.get(column.reported) if column.reported is not None else None
+    reference = _reference(row.row, base.row)
     if not own:
         return MetricCell(None, hole="not measured" if row.completed else row.hole, paper=paper)
     gap = None
     if column.better is not None and row is not base and _comparable(key, row, base):
         gap = difference(own, values(base, column, key))
-    verdict = _agreement(column, gap, paper, base.row.reported)
+    verdict = _agreement(column, gap, paper, reference)
     return MetricCell(summarise(list(own.values())), difference=gap, paper=paper, agreement=verdict)
+
+
+def _reference(row: Row, base: Row) -> Mapping[str, float]:
+    """The published baseline that a row's published values are differences to: of the same source, or none."""
+    return base.reported if row.reported_from == base.reported_from else row.reported_base
 
 
 def _comparable(key: str, row: RowRecords, base: RowRecords) -> bool:

@@ -9,12 +9,13 @@ from ablatable.config.dump import is_active
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import Experiment
 from ablatable.config.tree import leaves, value_at
-from ablatable.record.schema import Record, Stamp
+from ablatable.record.schema import Code, Record, Stamp
 from ablatable.report import rounding
 from ablatable.report.agreement import PAPER_BLEU_SPREAD
 from ablatable.report.cells import RowRecords
 from ablatable.report.incomparable import incomparable
 from ablatable.report.layout import DELTA, PLUS_MINUS
+from ablatable.report.trained_elsewhere import training_code
 from ablatable.report.training_note import checkpoint_note, training_note
 from ablatable.scoring.perplexity import FUTURE_VISIBLE
 from ablatable.study.schema import VOCABULARY_METRICS, Study
@@ -22,6 +23,7 @@ from ablatable.study.schema import VOCABULARY_METRICS, Study
 _TRANSLATION = ("bleu", "bleu_paper", "chrf")
 _LIKELIHOOD = ("nll", "ppl", "bpc")
 _UNKNOWN = ("oov_source", "oov_target")
+_NOT_RECORDED = "not recorded"
 _PIECES = {"word": "word", "character": "character", "byte": "byte"}
 """What perplexity is per, where it is not a sub-word piece."""
 
@@ -109,6 +111,7 @@ def _measures(study: Study, experiment: Experiment, done: Sequence[Record]) -> l
         )
     if not shown.isdisjoint(_UNKNOWN):
         notes.append("Unknown pieces: their share in the split, end marks not counted.")
+    notes += _buckets(study, done)
     if shown.isdisjoint(_TRANSLATION):
         return notes
     signatures = sorted({text for record in done for text in _signatures(study, record)})
@@ -118,6 +121,17 @@ def _measures(study: Study, experiment: Experiment, done: Sequence[Record]) -> l
         f"untouched references): {measured}. Search: {_search(experiment)}; {checkpoint_note(experiment)}."
     )
     return notes
+
+
+def _buckets(study: Study, done: Sequence[Record]) -> list[str]:
+    """What a length is, and how many sentences are behind each bucket's numbers."""
+    named = list(dict.fromkeys(column.bucket for column in study.columns if column.bucket is not None))
+    if not named:
+        return []
+    note = "Length buckets: pieces of the longer side, end mark left out"
+    counts = [done[0].metric(f"{study.split}.sentences.{bucket}") for bucket in named] if done else []
+    said = [f"{bucket} {count:,.0f}" for bucket, count in zip(named, counts, strict=False) if count is not None]
+    return [f"{note}; translated sentences of the {study.split} split: {', '.join(said)}." if said else f"{note}."]
 
 
 def _signatures(study: Study, record: Record) -> Iterable[str]:
@@ -160,7 +174,7 @@ def _scale(study: Study, scale: str, experiment: Experiment) -> list[str]:
         return [f"Scale {scale}: nothing is changed from experiments/{study.baseline}."]
     note = f"Scale {scale} changes experiments/{study.baseline} to: {', '.join(changed)}."
     rows = " Row names state the settings at full size; the setting columns state what ran."
-    return [note + rows if any(row.label is None and row.set for row in study.rows) else note]
+    return [note + rows if any(row.label is None and row.changes for row in study.rows) else note]
 
 
 def _data(experiment: Experiment, base: RowRecords, done: Sequence[Record]) -> list[str]:
@@ -198,12 +212,18 @@ def _provenance(done: Sequence[Record]) -> list[str]:
         return ["No run has completed yet."]
     stamps = [record.stamp for record in done]
     hours = sum(record.device_seconds for record in done) / 3600
-    digests = Counter(stamp.code_digest for stamp in stamps)
-    code = f"code {_counted(digests)}, commit {_several({_commit(stamp) for stamp in stamps})}"
+    trained_with = [training_code(record) for record in done]
+    digests = Counter(code.code_digest if code else _NOT_RECORDED for code in trained_with)
+    code = f"code {_counted(digests)}, commit {_several({_commit(code) for code in trained_with})}"
     warning = " Rows were trained by different versions of the code." if len(digests) > 1 else ""
     loose = "" if all(stamp.deterministic for stamp in stamps) else " Not every run is repeatable bit for bit."
-    others = sum(record.trained_by is not None for record in done)
-    shared = f" {others} of the runs searched with weights that another run trained." if others else ""
+    searched_with = Counter(record.stamp.code_digest for record in done if record.trained_by is not None)
+    shared = (
+        f" {searched_with.total()} of the runs searched with weights that another run trained, with code "
+        f"{_counted(searched_with)}."
+        if searched_with
+        else ""
+    )
     return [
         f"{len(done)} run{'s' if len(done) > 1 else ''}, {hours:.2f} device-hours, "
         f"{sum(record.flops for record in done if record.trained_by is None):.2e} FLOPs. "
@@ -213,11 +233,13 @@ def _provenance(done: Sequence[Record]) -> list[str]:
     ]
 
 
-def _commit(stamp: Stamp) -> str:
-    if stamp.git_commit is None:
+def _commit(code: Code | None) -> str:
+    if code is None:
+        return _NOT_RECORDED
+    if code.git_commit is None:
         return "unknown (no git checkout)"
-    changed = f" with local changes {stamp.git_dirty_digest}" if stamp.git_dirty_digest is not None else ""
-    return stamp.git_commit[:12] + changed
+    changed = f" with local changes {code.git_dirty_digest}" if code.git_dirty_digest is not None else ""
+    return code.git_commit[:12] + changed
 
 
 def _machine(stamp: Stamp) -> str:

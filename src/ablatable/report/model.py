@@ -8,7 +8,8 @@ from typing import Literal
 from ablatable.report.agreement import Agreement
 from ablatable.report.statistics import Difference, Sample
 
-HoleState = Literal["missing", "failed", "pruned", "not measured"]
+HoleState = Literal["missing", "failed", "pruned", "absent", "not measured"]
+"""``absent``: the row does not exist at this scale."""
 
 
 @dataclass(frozen=True)

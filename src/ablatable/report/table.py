@@ -23,20 +23,22 @@ def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record]
 
     Args:
         study: rows, columns and the paper's values.
-        rows: the study's rows resolved at the scale, one run a seed each; the base row is moved to the top.
+        rows: the study's rows resolved at the scale, one run a seed each; the base row is moved to the top. Rows that
+            do not exist at the scale become holes with that cause.
         records: any records; those of other runs are ignored. A run without one is a hole.
         scale: the scale's name, for the title and the footnotes.
     """
     by_id = {record.id: record for record in records}
     joined = [
         RowRecords(runs, {seed: by_id.get(id) for seed, id in zip(runs.seeds, runs.ids, strict=True)})
-        for runs in sorted(rows, key=lambda runs: runs.row.name != study.baseline_row.name)
+        for runs in _in_order(study, rows, scale)
     ]
     columns = [column for column in study.columns if column.metric is not None]
     cells = [metric_cells(study, column, joined) for column in columns]
     notes = Notes()
     finished = [
-        _row(study, row, joined[0], tuple(column[i] for column in cells), notes) for i, row in enumerate(joined)
+        _row(study, row, joined[0], tuple(column[i] for column in cells), row_notes(study, row, scale), notes)
+        for i, row in enumerate(joined)
     ]
     return Table(
         name=study.name,
@@ -52,6 +54,13 @@ def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record]
     )
 
 
+def _in_order(study: Study, rows: Sequence[RowRuns], scale: str) -> list[RowRuns]:
+    """The base row first, then the others as the study has them, those without a run at this scale in their places."""
+    places = {row.name: place for place, row in enumerate(study.rows)}
+    every = [*rows, *(RowRuns(row, (), ()) for row in study.absent(scale))]
+    return sorted(every, key=lambda runs: (runs.row.name != study.baseline_row.name, places[runs.row.name]))
+
+
 def _metric_column(study: Study, column: Column) -> MetricColumn:
     return MetricColumn(
         label=column.label,
@@ -63,7 +72,9 @@ def _metric_column(study: Study, column: Column) -> MetricColumn:
     )
 
 
-def _row(study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCell, ...], notes: Notes) -> TableRow:
+def _row(
+    study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCell, ...], said: Sequence[str], notes: Notes
+) -> TableRow:
     full = _settings(study, row)
     same_as_base = _settings(study, base)
     return TableRow(
@@ -71,18 +82,22 @@ def _row(study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCel
         title=row.row.title,
         is_base=row is base,
         settings=tuple(
-            None if row is not base and own == other else own for own, other in zip(full, same_as_base, strict=True)
+            None if row is not base and own in (other, "") else own
+            for own, other in zip(full, same_as_base, strict=True)
         ),
         full_settings=full,
         cells=cells,
         done=len(row.completed),
         planned=len(row.records),
-        markers=tuple(notes.marker(text) for text in row_notes(study, row)),
+        markers=tuple(notes.marker(text) for text in said),
         ids=row.runs.ids,
     )
 
 
 def _settings(study: Study, row: RowRecords) -> tuple[str, ...]:
+    """What the setting columns say; nothing for a row that does not exist at this scale."""
+    if not row.runs.experiments:
+        return tuple("" for column in study.columns if column.path is not None)
     experiment = row.runs.experiments[0]
     return tuple(
         rounding.setting(value_at(experiment, column.path)) for column in study.columns if column.path is not None

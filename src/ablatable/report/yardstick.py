@@ -27,18 +27,21 @@ def yardstick(record: Record, key: str) -> Yardstick:
 
     Perplexity is per piece of a tokenizer, so it needs the same corpus, the same pieces and, for some saw the future,
     the same signature. Bits per character do without the same pieces, unless these hide part of the text. A translation
-    score needs the same corpus, the same number of sentences and the same signature.
+    score needs the same corpus, the same number of sentences and the same signature. A length bucket is counted in
+    pieces, so it needs the same pieces whatever is measured in it.
     """
-    split, dot, metric = key.partition(".")
-    if not dot:
+    if "." not in key:
         return ()
-    found = record.metrics.get(key)
-    own = found.signature if found is not None else None
+    split, metric, *bucket = key.split(".")
+    if bucket:
+        pieces = record.stamp.tokenizer_fingerprint
+        return (*yardstick(record, f"{split}.{metric}"), _signature(record, key), *bucket, pieces)
+    own = _signature(record, key)
     if metric in _PER_PIECE:
-        return (split, record.stamp.corpus_fingerprint, record.stamp.tokenizer_fingerprint, own or "")
+        return (split, record.stamp.corpus_fingerprint, record.stamp.tokenizer_fingerprint, own)
     if metric in _PER_CHARACTER:
         hidden_by = record.stamp.tokenizer_fingerprint if hides_text(record, key) else ""
-        return (split, record.stamp.corpus_fingerprint, _normalisation(record), hidden_by, own or "")
+        return (split, record.stamp.corpus_fingerprint, _normalisation(record), hidden_by, own)
     if metric in _UNKNOWN:
         return (split, record.stamp.corpus_fingerprint)
     signature = own or record.stamp.bleu_signature or ""
@@ -46,9 +49,14 @@ def yardstick(record: Record, key: str) -> Yardstick:
     return (split, record.stamp.corpus_fingerprint, str(evaluate.get("sentences")), signature)
 
 
+def _signature(record: Record, key: str) -> str:
+    found = record.metrics.get(key)
+    return (found.signature if found is not None else None) or ""
+
+
 def hides_text(record: Record, key: str) -> bool:
     """Whether a value per character is of a text with holes: more unknown target pieces than ``MOST_HIDDEN``."""
-    split, _, metric = key.partition(".")
+    split, metric, *_ = (*key.split("."), "")
     unknown = record.metric(f"{split}.oov_target")
     return metric in _PER_CHARACTER and unknown is not None and unknown > MOST_HIDDEN
 
@@ -66,7 +74,7 @@ def common(records: Iterable[Record], key: str) -> Yardstick | None:
 
 def why_mixed(key: str, label: str) -> str:
     """The footnote of a column whose rows were measured differently."""
-    metric = key.partition(".")[2]
+    metric = key.split(".")[1]
     if metric in _PER_PIECE:
         return (
             f"{label}: these rows do not share corpus and tokenizer, or not all hid the future from the decoder, and a "

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ablatable.config import tree
-from ablatable.config.locate import find
+from ablatable.config.locate import find, known
 from ablatable.config.yaml_file import Document, read
 from ablatable.errors import InputError, nearest
+from ablatable.study.reported import check_column, check_row
 from ablatable.study.schema import RUN_METRICS, SCORE_METRICS, Column, Group, Row, Study
 from ablatable.study.strict import construct, refuse_unknown_keys
 
@@ -55,6 +56,8 @@ def read_study(path: Path) -> Study:
     study = replace(study, origin=origin)
     _check_names(study)
     _check_columns(study)
+    for path in study.fixed:
+        _check_setting(path, origin.where("fixed", path), "a study")
     for i, row in enumerate(study.rows):
         _check_row(study, i, row)
     return study
@@ -77,6 +80,8 @@ def _items(cls: type[_Part], section: str, origin: Document) -> tuple[_Part, ...
             )
         given = cast(dict[str, Any], item)
         refuse_unknown_keys(given, place, _KEYS[cls], origin)
+        if isinstance(given.get("scales"), list):
+            given = {**given, "scales": tuple(given["scales"])}
         built.append(construct(cls, given, place, origin, "study"))
     return tuple(built)
 
@@ -91,9 +96,9 @@ def _check_names(study: Study) -> None:
     _refuse_doubles([row.name for row in study.rows], "rows", "row", study)
     _refuse_doubles([group.id for group in study.groups], "groups", "group", study)
     _refuse_doubles([column.label for column in study.columns], "columns", "column", study)
-    unset = [i for i, row in enumerate(study.rows) if not row.set]
+    unset = [i for i, row in enumerate(study.rows) if not row.changes]
     if not unset:
-        raise InputError(f"{at('rows')}: no row is the baseline; add a row without 'set'")
+        raise InputError(f"{at('rows')}: no row is the baseline; add a row without 'set' and 'fixed'")
     if len(unset) > 1:
         first, second = (study.rows[i].name for i in unset[:2])
         raise InputError(
@@ -116,11 +121,12 @@ def _check_columns(study: Study) -> None:
     for i, column in enumerate(study.columns):
         if column.path is not None and column.path not in DERIVED_PATHS:
             tree.leaf(column.path, study.origin.where("columns", i, "path"))
-        known = (*SCORE_METRICS, *RUN_METRICS)
-        if column.metric is not None and column.metric not in known:
+        metrics = (*SCORE_METRICS, *RUN_METRICS)
+        if column.metric is not None and column.metric not in metrics:
             where = study.origin.where("columns", i, "metric")
-            hint = nearest(column.metric, known) or f"; known: {', '.join(known)}"
+            hint = nearest(column.metric, metrics) or f"; known: {', '.join(metrics)}"
             raise InputError(f"{where}: unknown metric '{column.metric}'{hint}")
+        check_column(study, i)
 
 
 def _check_row(study: Study, i: int, row: Row) -> None:
@@ -130,14 +136,36 @@ def _check_row(study: Study, i: int, row: Row) -> None:
         hint = nearest(row.group, groups) or f"; the study has {', '.join(groups) or 'none'}"
         raise InputError(f"{at('rows', i, 'group')}: unknown group '{row.group}'{hint}")
     for path in row.set:
-        where = at("rows", i, "set", path)
-        leaf = tree.leaf(path, where)
-        if path == "seed":
-            raise InputError(f"{where}: a row can't set the seed; seeds are repeats of every row (--seeds N)")
-        if not leaf.semantic:
-            raise InputError(f"{where}: '{path}' says how to run, not what; a row that sets it would be the same run")
-    known = [column.reported for column in study.columns if column.reported is not None]
-    for key in row.reported:
-        if key not in known:
-            hint = nearest(key, known) or "; no column has it under 'reported'"
-            raise InputError(f"{at('rows', i, 'reported', key)}: no column shows reported '{key}'{hint}")
+        _check_setting(path, at("rows", i, "set", path), "a row")
+        if path in row.fixed or path in study.fixed:
+            raise InputError(
+                f"{at('rows', i, 'set', path)}: '{path}' stands under 'fixed' too, where no scale touches it; keep it there"
+            )
+    for path in row.fixed:
+        _check_setting(path, at("rows", i, "fixed", path), "a row")
+    _check_scales(study, i, row)
+    check_row(study, i)
+
+
+def _check_setting(path: str, where: str, who: str) -> None:
+    leaf = tree.leaf(path, where)
+    if path == "seed":
+        raise InputError(f"{where}: {who} can't set the seed; seeds are repeats of every row (--seeds N)")
+    if not leaf.semantic:
+        raise InputError(f"{where}: '{path}' says how to run, not what; {who} that sets it would be the same run")
+
+
+def _check_scales(study: Study, i: int, row: Row) -> None:
+    at = study.origin.where
+    if row.scales and not row.changes:
+        raise InputError(
+            f"{at('rows', i, 'scales')}: row '{row.name}' is the baseline, which every scale has; leave out 'scales'"
+        )
+    for j, name in enumerate(row.scales):
+        known_scales = study.scales or known("experiments/scales")
+        if name not in known_scales:
+            whose = "the study runs at" if study.scales else "known:"
+            raise InputError(
+                f"{at('rows', i, 'scales', j)}: unknown scale '{name}'{nearest(name, known_scales)} "
+                f"({whose} {', '.join(known_scales)})"
+            )

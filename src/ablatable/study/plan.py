@@ -12,7 +12,7 @@ from ablatable.config.tree import leaves, value_at
 from ablatable.record.schema import Record
 from ablatable.record.store import Store
 from ablatable.study.estimate import Cost, Speed, cost_of, speed_for
-from ablatable.study.schema import RowRuns, Study
+from ablatable.study.schema import Row, RowRuns, Study
 from ablatable.study.status import STATES, RunState, states
 
 
@@ -62,6 +62,8 @@ class Plan:
     speed: Speed
     corpus: str
     provisional: bool
+    absent: tuple[Row, ...] = ()
+    """Rows of the study that do not exist at this scale."""
 
     @property
     def distinct_runs(self) -> int:
@@ -123,6 +125,7 @@ def plan_study(
         speed=speed,
         corpus=base.data.corpus,
         provisional=provisional,
+        absent=study.absent(scale),
     )
 
 
@@ -195,6 +198,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
         "provisional": plan.provisional,
         "speed": asdict(plan.speed),
         "rows": [_row_json(row) for row in plan.rows],
+        "absent": [{"row": row.name, "cause": row.absence(plan.scale)} for row in plan.absent],
         "totals": {
             "rows": len(plan.rows),
             "distinct_runs": plan.distinct_runs,

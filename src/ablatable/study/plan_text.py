@@ -26,6 +26,7 @@ def to_text(plan: Plan) -> str:
         f"time: {plan.speed.basis}" + ("; ~ is an estimate" if plan.speed.measured else ""),
         f"parameters: vocabulary of {plan.vocabulary:,} pieces; tokens: source + target, full batches, padding counted",
     ]
+    notes += [f"hole: {row.name}: {row.absence(plan.scale)}" for row in plan.absent]
     if plan.provisional:
         notes.append(
             f"corpus {plan.corpus} is not on this machine: run ids are provisional, nothing can be finished yet"

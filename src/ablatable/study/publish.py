@@ -84,6 +84,7 @@ def _remarks(gathered: Gathered, before: Mapping[str, Record]) -> list[str]:
                 said.append(f"hole: {row.row.name}, seed {seed}: not run yet")
             elif record.status != "completed":
                 said.append(f"hole: {row.row.name}, seed {seed}: {record.status}: {record.cause}")
+    said += [f"hole: {row.name}: {row.absence(gathered.scale)}" for row in gathered.study.absent(gathered.scale)]
     kept = sorted(id for id, record in before.items() if gathered.records.get(id) is record)
     if kept:
         said.append(f"kept as published before, not in the runs folder here: {', '.join(kept)}")

@@ -34,6 +34,8 @@ def resolve(
 ) -> list[RowRuns]:
     """The study's rows at a scale, in the file's order, each with one experiment and run id per seed.
 
+    Rows that do not exist at the scale (`Study.absent`) are left out.
+
     Args:
         study: the table.
         scale: name of a scale; None: the study's default.
@@ -44,7 +46,7 @@ def resolve(
 
     Raises:
         InputError: unknown scale or baseline, a row that changes nothing or equals another row, a row the
-            scale makes impossible, or a split the runs would not evaluate.
+            scale makes impossible, or a split or length bucket the runs would not evaluate.
     """
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: a table needs one seed at least")
@@ -52,7 +54,8 @@ def resolve(
     built = _experiments(study, used, experiment, overrides)
     _refuse_equal_rows(study, used, experiment, built, overrides)
     _refuse_unscored_split(study, built)
-    return [RowRuns(row, *_repeats(built[row.name], seeds, fingerprint)) for row in study.rows]
+    _refuse_unscored_bucket(study, built)
+    return [RowRuns(row, *_repeats(built[row.name], seeds, fingerprint)) for row in study.rows if row.name in built]
 
 
 def scale_of(study: Study, scale: str | None) -> Scale:
@@ -73,15 +76,46 @@ def scale_of(study: Study, scale: str | None) -> Scale:
 
 def row_layer(study: Study, row: Row) -> Layer:
     """What a row sets, each setting with its place in the study's file."""
-    index = study.rows.index(row)
-    return {path: Setting(value, study.origin.where("rows", index, "set", path)) for path, value in row.set.items()}
+    index, at = study.rows.index(row), study.origin.where
+    at_paper_size = {path: Setting(value, at("rows", index, "set", path)) for path, value in row.set.items()}
+    return at_paper_size | {path: Setting(value, at("rows", index, "fixed", path)) for path, value in row.fixed.items()}
 
 
-def _experiments(
-    study: Study, scale: Scale | None, experiment: str | None, overrides: Layer | None
-) -> dict[str, Experiment]:
+def _experiments(study: Study, scale: Scale, experiment: str | None, overrides: Layer | None) -> dict[str, Experiment]:
+    """By row, those that exist at the scale.
+
+    Raises:
+        InputError: a row that cannot be built; names its key `scales` as a remedy where only the scale forbids it.
+    """
     base = _baseline_layers(study, experiment)
-    return {row.name: resolve_experiment(base, row_layer(study, row), scale, overrides) for row in study.rows}
+    built: dict[str, Experiment] = {}
+    for row in _present(study, scale):
+        try:
+            built[row.name] = _experiment(study, row, base, scale, overrides)
+        except InputError as error:
+            if not row.changes or not _possible(study, row, base):
+                raise
+            raise InputError(f"{error}; or leave row '{row.name}' out at this scale by its key 'scales'") from error
+    return built
+
+
+def _experiment(study: Study, row: Row, base: list[Layer], scale: Scale | None, overrides: Layer | None) -> Experiment:
+    fixed = {path: Setting(value, study.origin.where("fixed", path)) for path, value in study.fixed.items()}
+    kept = {*fixed, *row.fixed}
+    return resolve_experiment([*base, fixed], row_layer(study, row), scale, overrides, kept)
+
+
+def _possible(study: Study, row: Row, base: list[Layer]) -> bool:
+    """Whether the row can be built at paper size."""
+    try:
+        _experiment(study, row, base, None, None)
+    except InputError:
+        return False
+    return True
+
+
+def _present(study: Study, scale: Scale) -> list[Row]:
+    return [row for row in study.rows if row.absence(scale.name) is None]
 
 
 def _baseline_layers(study: Study, experiment: str | None) -> list[Layer]:
@@ -118,14 +152,15 @@ def _refuse_equal_rows(
     pair = _equal_pair(built)
     if pair is None:
         return
-    at_paper_size = _equal_pair(_experiments(study, None, experiment, None))
+    base = _baseline_layers(study, experiment)
+    at_paper_size = _equal_pair({row.name: _experiment(study, row, base, None, None) for row in _present(study, scale)})
     if at_paper_size is not None:
         raise InputError(_equal_message(study, *at_paper_size, experiment))
     cause = f"at scale {scale.name}" + (" with these overrides" if overrides else "")
     first, second = pair
     raise InputError(
         f"{_place(study, second)}: rows '{first}' and '{second}' are the same run {cause}; "
-        f"choose another scale or other values, or leave one of them out"
+        f"choose another scale or other values, or leave one of them out at this scale by its key 'scales'"
     )
 
 
@@ -144,7 +179,7 @@ def _equal_message(study: Study, first: str, second: str, experiment: str | None
     baseline = study.baseline_row.name
     if baseline in (first, second):
         row = second if first == baseline else first
-        said = ", ".join(f"{path}={value}" for path, value in study.row(row).set.items())
+        said = ", ".join(f"{path}={value}" for path, value in study.row(row).changes.items())
         return (
             f"{_place(study, row)}: row '{row}' changes nothing: {said} is what the baseline "
             f"{experiment or study.baseline} has already; change a value or remove the row"
@@ -169,3 +204,16 @@ def _refuse_unscored_split(study: Study, built: dict[str, Experiment]) -> None:
                 f"evaluates {', '.join(experiment.evaluate.splits)}; add {study.split} to the baseline's "
                 f"evaluate.splits"
             )
+
+
+def _refuse_unscored_bucket(study: Study, built: dict[str, Experiment]) -> None:
+    for i, column in enumerate(study.columns):
+        if column.bucket is None:
+            continue
+        for name, experiment in built.items():
+            if column.bucket not in experiment.evaluate.buckets:
+                there = ", ".join(experiment.evaluate.buckets) or "none: evaluate.length_buckets makes them"
+                raise InputError(
+                    f"{study.origin.where('columns', i, 'bucket')}: row '{name}' has no length bucket "
+                    f"'{column.bucket}'{nearest(column.bucket, experiment.evaluate.buckets)} (it has {there})"
+                )

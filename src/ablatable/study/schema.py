@@ -28,6 +28,9 @@ Name = Annotated[
 SCORE_METRICS = ("nll", "ppl", "bpc", "bleu", "bleu_paper", "chrf", "oov_source", "oov_target")
 """Measured on a split; a record keeps them as `<split>.<metric>`."""
 
+BUCKET_METRICS = ("nll", "ppl", "bleu", "bleu_paper", "chrf")
+"""Measured on the sentences of a length bucket too; a record keeps them as `<split>.<metric>.<bucket>`."""
+
 VOCABULARY_METRICS = ("source_vocabulary", "target_vocabulary")
 """Pieces the vocabularies have; a record keeps them by these names among its metrics."""
 
@@ -54,10 +57,12 @@ class Column:
     label: str
     path: str | None = None
     metric: str | None = None
+    bucket: str | None = None
+    """One of the length buckets of `evaluate.length_buckets`, such as `21-40` or `longer`; None: the whole split."""
     digits: int = Field(default=2, ge=0, le=10)
     better: Literal["lower", "higher"] | None = None
     reported: str | None = None
-    """Key under a row's `reported` that holds the paper's value of this column."""
+    """Key under a row's `reported` that holds the paper's value of this column: the metric's name, or `params`."""
     divide_by: float = Field(default=1.0, gt=0)
     """Shown value = measured value / divide_by (1e6 shows parameters in millions)."""
 
@@ -67,6 +72,8 @@ class Column:
             raise ValueError("give a column either 'path' (a setting) or 'metric' (a measurement)")
         if self.path is not None and (self.better is not None or self.reported is not None):
             raise ValueError("'better' and 'reported' belong to metric columns")
+        if self.bucket is not None and self.metric not in BUCKET_METRICS:
+            raise ValueError(f"a 'bucket' belongs to a column whose metric is one of {', '.join(BUCKET_METRICS)}")
         return self
 
     @property
@@ -85,19 +92,40 @@ class Group:
 
 @dataclass(frozen=True, config=_STRICT)
 class Row:
-    """One row: what it changes of the baseline, at paper size. The row that sets nothing is the baseline."""
+    """One row: what it changes of the baseline. The row that sets nothing is the baseline."""
 
     name: Name
     label: str | None = None
     group: Name | None = None
     set: dict[str, Setting] = field(default_factory=dict[str, Setting])
+    """Settings at paper size; a scale shrinks them."""
+    fixed: dict[str, Setting] = field(default_factory=dict[str, Setting])
+    """Settings that are the same at every scale, whatever the scale says of them (a beam, a number of averages)."""
+    scales: tuple[str, ...] = ()
+    """The only scales the row exists at; empty: all. At others it is a hole with that cause."""
     reported: dict[str, float] = field(default_factory=dict[str, float])
+    """Published values, by the `reported` key of their column and in its unit."""
+    reported_from: str | None = None
+    """Where they come from, when that is not the study's `source`."""
+    reported_base: dict[str, float] = field(default_factory=dict[str, float])
+    """What `reported_from` reports of its own baseline: only with that is there a published difference to compare."""
     note: str | None = None
 
     @property
     def title(self) -> str:
         """What a table prints for the row: its label, or else its name."""
         return self.label if self.label is not None else self.name
+
+    @property
+    def changes(self) -> dict[str, Setting]:
+        """All it sets, at paper size or at any."""
+        return {**self.set, **self.fixed}
+
+    def absence(self, scale: str) -> str | None:
+        """Why the row is a hole at this scale; None where it exists."""
+        if not self.scales or scale in self.scales:
+            return None
+        return f"no such row at scale {scale}, only at {' and '.join(self.scales)}"
 
 
 def _nowhere() -> Document:
@@ -121,6 +149,8 @@ class Study:
     reading: str | None = None
     """How to read the answer: what to expect, and what is within noise."""
     split: Literal["valid", "test"] = "valid"
+    fixed: dict[str, Setting | list[int]] = field(default_factory=dict[str, Setting | list[int]])
+    """Settings of every row, the baseline's too, that are the same at every scale."""
     scales: tuple[str, ...] = ()
     """Scales this study may run at, the first being its default; empty: any, and `paper` by default."""
     origin: Document = field(default_factory=_nowhere, repr=False, compare=False)
@@ -134,7 +164,11 @@ class Study:
     @property
     def baseline_row(self) -> Row:
         """The row that sets nothing (the loader guarantees exactly one)."""
-        return next(row for row in self.rows if not row.set)
+        return next(row for row in self.rows if not row.changes)
+
+    def absent(self, scale: str) -> tuple[Row, ...]:
+        """The rows that do not exist at this scale."""
+        return tuple(row for row in self.rows if row.absence(scale) is not None)
 
     def row(self, name: str) -> Row:
         """The row of that name. Raises `KeyError` when there is none."""
@@ -144,10 +178,12 @@ class Study:
         raise KeyError(name)
 
     def metric_key(self, column: Column) -> str:
-        """The key under which a record keeps a metric column's value: `valid.ppl`, or `parameters`."""
+        """The key under which a record keeps a metric column's value: `valid.ppl`, `valid.ppl.longer`, `parameters`."""
         if column.metric is None:
             raise ValueError(f"column {column.label!r} shows a setting, not a metric")
-        return f"{self.split}.{column.metric}" if column.is_score else column.metric
+        if not column.is_score:
+            return column.metric
+        return ".".join((self.split, column.metric, *([column.bucket] if column.bucket is not None else [])))
 
 
 @plain_dataclass(frozen=True)

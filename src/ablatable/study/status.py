@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ablatable.record.store import State, Store
-from ablatable.study.schema import RowRuns, Study
+from ablatable.study.schema import Row, RowRuns, Study
 
 STATES: tuple[State, ...] = ("completed", "running", "failed", "pruned", "interrupted", "missing")
 """In the order they are counted and listed."""
@@ -32,6 +32,8 @@ class StudyStatus:
     study: str
     scale: str
     runs: tuple[RunState, ...]
+    absent: tuple[Row, ...] = ()
+    """Rows of the study that do not exist at this scale."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -60,7 +62,7 @@ def _standing(store: Store, id: str) -> tuple[State, str | None]:
 
 def study_status(study: Study, scale: str, rows: Sequence[RowRuns], store: Store) -> StudyStatus:
     """Gather the states of a study's runs."""
-    return StudyStatus(study.name, scale, states(rows, store))
+    return StudyStatus(study.name, scale, states(rows, store), study.absent(scale))
 
 
 def to_json(status: StudyStatus) -> dict[str, Any]:
@@ -70,6 +72,7 @@ def to_json(status: StudyStatus) -> dict[str, Any]:
         "scale": status.scale,
         "counts": status.counts,
         "runs": [asdict(run) for run in status.runs],
+        "absent": [{"row": row.name, "cause": row.absence(status.scale)} for row in status.absent],
     }
 
 
@@ -82,6 +85,7 @@ def to_text(status: StudyStatus) -> str:
         if runs:
             lines.append(f"\n{state}")
             lines += [f"  {run.id}  {run.row}, seed {run.seed}{_cause(run)}" for run in runs]
+    lines += [f"\nhole: {row.name}: {row.absence(status.scale)}" for row in status.absent]
     return "\n".join(lines)
 
 

@@ -56,7 +56,7 @@ def _message(error: ValidationError, place: Place, origin: Document, what: str) 
     while place and place not in origin.lines:  # pydantic appends the union member it tried
         place = place[:-1]
     where, key = origin.where(*place), _dotted(place, what)
-    if len(place) == 4 and place[2] == "set":
+    if len(place) == 4 and place[2] in ("set", "fixed"):
         return f"{where}: '{key}': a setting is one value: a number, text, true, false or null"
     message = first["msg"].removeprefix("Value error, ")
     shown = "" if isinstance(first["input"], dict | list | tuple) else f" (got {first['input']!r})"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ablatable.data.batches import validation_batches
 from ablatable.data.collate import Batch, collate
@@ -33,14 +35,27 @@ class SplitSums:
 
 
 @torch.no_grad()
-def split_sums(model: AnyNetwork, pairs: PackedPairs, device: torch.device, rank: int = 0, ranks: int = 1) -> SplitSums:
-    """Sums over this rank's share of the batches of a split, in evaluation mode, fed the right prefix."""
+def split_sums(
+    model: AnyNetwork,
+    pairs: PackedPairs,
+    device: torch.device,
+    rank: int = 0,
+    ranks: int = 1,
+    only: NDArray[np.int64] | None = None,
+) -> SplitSums:
+    """Sums over this rank's share of the batches of a split, in evaluation mode, fed the right prefix.
+
+    ``only``: the pairs that count, by index; None: all. There must be one at least.
+    """
     was_training = model.training
     model.eval()
     total = torch.zeros(2, dtype=torch.float64, device=device)
     tokens = 0
-    budget = max(VALID_TOKENS, int(pairs.source_lengths.max()) + 1, int(pairs.target_lengths.max()) + 1)
-    for indices in validation_batches(pairs.source_lengths, pairs.target_lengths, budget)[rank::ranks]:
+    places = np.arange(len(pairs)) if only is None else only
+    source, target = pairs.source_lengths[places], pairs.target_lengths[places]
+    budget = max(VALID_TOKENS, int(source.max()) + 1, int(target.max()) + 1)
+    for batch in validation_batches(source, target, budget)[rank::ranks]:
+        indices = places[batch]
         sums = batch_losses(model, collate(pairs, indices).to(device), smoothing=None)
         total += torch.stack([sums.nll, sums.correct])
         tokens += sums.tokens

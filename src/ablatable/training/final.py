@@ -7,16 +7,19 @@ from typing import Literal
 
 import torch
 
+from ablatable.config.schema import Experiment
 from ablatable.data.dataset import Dataset
+from ablatable.data.packed import PackedPairs
 from ablatable.decoding.translate import Progress, one_line, translate
 from ablatable.nn.network import AnyNetwork
 from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
 from ablatable.record.schema import Metric
+from ablatable.scoring.buckets import Indices, chosen, members
 from ablatable.scoring.perplexity import FUTURE_VISIBLE, bits_per_character, mean_nll, perplexity
 from ablatable.scoring.score import score
-from ablatable.training.evaluate import split_sums
+from ablatable.training.evaluate import SplitSums, split_sums
 
 _REPORT_SECONDS = 2.0
 
@@ -25,26 +28,64 @@ def evaluate_split(job: Job, dataset: Dataset, model: AnyNetwork, split: Literal
     """Metrics of one split by name, such as ``valid.bleu``; the translations go to ``hypotheses.<split>.txt``.
 
     NLL, perplexity and bits per character are over the whole split and unsmoothed, unknown rates over the whole split
-    too; ``evaluate.sentences`` limits what is translated.
+    too; ``evaluate.sentences`` limits what is translated. Length buckets add ``valid.bleu.longer`` and the like.
     """
     experiment = job.experiment
-    device = model.output_weight.device
-    with torch.autocast(device.type, torch.bfloat16, enabled=experiment.train.precision == "bf16"):
-        sums = split_sums(model, dataset.packed(split), device)
+    sums = _sums(experiment, model, dataset.packed(split))
     hypotheses = _translations(job, dataset, model, split)
     write_atomic(job.folder / f"hypotheses.{split}.txt", "".join(f"{line}\n" for line in hypotheses))
     references = dataset.references(split)
     scores = score(hypotheses, references[: experiment.evaluate.sentences], dataset.corpus.target)
     unknown_source, unknown_target = dataset.unknown_rates(split)
-    leak = None if experiment.model.causal else FUTURE_VISIBLE
-    return {
-        f"{split}.nll": Metric(mean_nll(sums.nll, sums.tokens), "nats/token", leak),
-        f"{split}.ppl": Metric(perplexity(sums.nll, sums.tokens), "perplexity/token", leak),
-        f"{split}.bpc": Metric(bits_per_character(sums.nll, references), "bits/character", leak),
-        f"{split}.oov_source": Metric(unknown_source, "fraction"),
-        f"{split}.oov_target": Metric(unknown_target, "fraction"),
-        **{f"{split}.{name}": metric for name, metric in scores.items()},
+    found = {
+        **_likelihood(experiment, sums),
+        "bpc": Metric(bits_per_character(sums.nll, references), "bits/character", _leak(experiment)),
+        "oov_source": Metric(unknown_source, "fraction"),
+        "oov_target": Metric(unknown_target, "fraction"),
+        **scores,
+        **_by_length(job, dataset, model, split, hypotheses),
     }
+    return {f"{split}.{name}": metric for name, metric in found.items()}
+
+
+def _likelihood(experiment: Experiment, sums: SplitSums) -> dict[str, Metric]:
+    leak = _leak(experiment)
+    return {
+        "nll": Metric(mean_nll(sums.nll, sums.tokens), "nats/token", leak),
+        "ppl": Metric(perplexity(sums.nll, sums.tokens), "perplexity/token", leak),
+    }
+
+
+def _leak(experiment: Experiment) -> str | None:
+    return None if experiment.model.causal else FUTURE_VISIBLE
+
+
+def _by_length(
+    job: Job, dataset: Dataset, model: AnyNetwork, split: Literal["valid", "test"], hypotheses: list[str]
+) -> dict[str, Metric]:
+    """What `evaluate.length_buckets` asks for: ``bleu.longer`` and the like, and how many translations they are of.
+
+    Each bucket's NLL and tokens are summed anew, so that none is a difference of others. A bucket nothing falls into
+    has its count, 0, and no score.
+    """
+    experiment, pairs, references = job.experiment, dataset.packed(split), dataset.references(split)
+    found: dict[str, Metric] = {}
+    for bucket, indices in members(experiment.evaluate, pairs.source_lengths, pairs.target_lengths).items():
+        ours, theirs = chosen(hypotheses, indices), chosen(references[: len(hypotheses)], indices)
+        found[f"sentences.{bucket}"] = Metric(float(len(ours)), "sentences")
+        scores: dict[str, Metric] = {}
+        if len(indices):
+            scores |= _likelihood(experiment, _sums(experiment, model, pairs, indices))
+        if ours:
+            scores |= score(ours, theirs, dataset.corpus.target)
+        found |= {f"{name}.{bucket}": metric for name, metric in scores.items()}
+    return found
+
+
+def _sums(experiment: Experiment, model: AnyNetwork, pairs: PackedPairs, only: Indices | None = None) -> SplitSums:
+    device = model.output_weight.device
+    with torch.autocast(device.type, torch.bfloat16, enabled=experiment.train.precision == "bf16"):
+        return split_sums(model, pairs, device, only=only)
 
 
 def vocabulary_sizes(dataset: Dataset) -> dict[str, Metric]:
