@@ -139,6 +139,8 @@ def test_a_search_added_to_a_finished_table_trains_nothing(workspace: Path) -> N
     found, records = launch()
     assert not trained(found, records["greedy"])
     assert records["greedy"].trained_by == records["base"].id
+    assert records["greedy"].trainer_code == records["base"].stamp.code
+    assert records["base"].trainer_code is None
     assert numbers(records["greedy"])["curve"] == numbers(records["base"])["curve"]
 
 

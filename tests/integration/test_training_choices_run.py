@@ -130,6 +130,16 @@ def test_a_run_that_goes_on_getting_better_has_no_cause(run: Run) -> None:
     assert (record.updates, record.cause) == (24, None)
 
 
+def test_an_average_is_of_the_checkpoints_there_are_where_patience_ends_the_run(run: Run) -> None:
+    """At update 8 and, because training ends there, at update 12: two of three, and the record says so."""
+    averaging = ["train.average_last=3", "train.average_every=8", "runtime.keep_checkpoints=true"]
+    record, folder = run(*STANDING, *averaging, "train.learning_rate_factor=1e-6")
+    assert (record.updates, record.metrics["averaged_checkpoints"].value) == (12, 2)
+    parts = [load_weights(folder / "checkpoints" / f"average-{update}.pt") for update in (8, 12)]
+    for name, tensor in load_weights(folder / "checkpoints" / "evaluated.pt").items():
+        torch.testing.assert_close(tensor, (parts[0][name] + parts[1][name]) / 2)
+
+
 def stop_after(saves: int) -> Callable[[keeper.Keeper, Any], None]:
     """Takes the place of ``Keeper._save``."""
     save, done = keeper.Keeper._save, 0

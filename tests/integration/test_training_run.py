@@ -120,6 +120,7 @@ def test_averaging_evaluates_the_mean_of_the_last(run: Run) -> None:
     record, folder = run("train.average_last=2", "train.average_every=8", "runtime.keep_checkpoints=true")
     kept = sorted(path.name for path in (folder / "checkpoints").glob("average-*.pt"))
     assert kept == ["average-16.pt", "average-24.pt"]
+    assert record.metrics["averaged_checkpoints"].value == 2
     parts = [load_weights(folder / "checkpoints" / name) for name in kept]
     evaluated = load_weights(folder / "checkpoints" / "evaluated.pt")
     for name, tensor in evaluated.items():

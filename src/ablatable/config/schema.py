@@ -63,8 +63,8 @@ class Experiment:
 
     def _check_averaging(self) -> None:
         train = self.train
-        made = -(-train.updates // train.average_every)  # one at every interval, and one at the end
-        if train.average_last > 1 and made < train.average_last:
+        made = train.averaged(train.updates)
+        if made < train.average_last:
             raise ValueError(
                 f"train.average_last={train.average_last} is more than the {made} checkpoints that "
                 f"train.updates={train.updates} with train.average_every={train.average_every} make; lower one of them"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-SCHEMA_VERSION: Literal[2] = 2
+SCHEMA_VERSION: Literal[3] = 3
 
 Status = Literal["completed", "failed", "pruned"]
 
@@ -75,6 +75,15 @@ class Hardware:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Code:
+    """Which code ran: a commit, a digest of what ``src`` differed from it by, a digest of what can change numbers."""
+
+    git_commit: str | None
+    git_dirty_digest: str | None
+    code_digest: str
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Stamp:
     """Provenance: which code, packages, machine and data made the numbers.
 
@@ -100,6 +109,11 @@ class Stamp:
     started: str
     finished: str
 
+    @property
+    def code(self) -> Code:
+        """The code of this run's own process."""
+        return Code(self.git_commit, self.git_dirty_digest, self.code_digest)
+
 
 @dataclass(frozen=True, config=_STRICT)
 class Record:
@@ -107,8 +121,8 @@ class Record:
 
     ``config`` is the resolved experiment (``config.dump.to_dict``); ``parameters`` counts shared weights
     once; tokens exclude padding; ``flops`` is the closed-form training cost; ``device_seconds`` is wall time
-    times devices. Where another run trained the weights, tokens, updates, curve and FLOPs are that run's, and the times
-    are this one's own.
+    times devices. Where another run trained the weights, tokens, updates, curve and FLOPs are that run's; times and
+    memory are this one's own, of search and scoring alone, and no table shows them as what the row cost.
     """
 
     id: str
@@ -130,7 +144,9 @@ class Record:
     stamp: Stamp
     trained_by: str | None = None
     """The run that trained the weights, where this one only searched and scored with them."""
-    schema_version: Literal[2] = SCHEMA_VERSION
+    trainer_code: Code | None = None
+    """The code of that run; the stamp names the code that searched. None in records that did not note it."""
+    schema_version: Literal[3] = SCHEMA_VERSION
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, or None when the run has not got it."""

@@ -20,7 +20,12 @@ def _knows_its_trainer(content: dict[str, Any]) -> dict[str, Any]:
     return {**content, "trained_by": None}
 
 
-UPGRADES: dict[int, Step] = {1: _knows_its_trainer}
+def _knows_its_trainers_code(content: dict[str, Any]) -> dict[str, Any]:
+    """Version 2 named the run that trained, and not the code it ran."""
+    return {**content, "trainer_code": None}
+
+
+UPGRADES: dict[int, Step] = {1: _knows_its_trainer, 2: _knows_its_trainers_code}
 """``UPGRADES[v]`` turns the content of a version ``v`` record into that of version ``v + 1``."""
 
 

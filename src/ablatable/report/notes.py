@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ablatable.record.schema import Record
 from ablatable.report.cells import RowRecords, values
-from ablatable.report.trained_elsewhere import COSTS, hides_cost
+from ablatable.report.trained_elsewhere import COSTS
 from ablatable.study.schema import Column, Row, Study
 
 

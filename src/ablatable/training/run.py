@@ -30,8 +30,8 @@ from ablatable.training.fit import device_kind, fit, saved_progress, set_up_proc
 from ablatable.training.mirror import check_tracking, open_mirror
 from ablatable.training.module import Diverged
 from ablatable.training.progress import Progress
-from ablatable.training.scored import KINDS
-from ablatable.training.shared import adopt, adopted_progress, failure, repeatable, trained_by
+from ablatable.training.scored import KINDS, averaged_checkpoints
+from ablatable.training.shared import adopt, adopted_progress, failure, repeatable, trained_by, trainer_code
 
 
 def prepare_data(experiments: Sequence[Experiment], cache: Path) -> None:
@@ -122,7 +122,7 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
         return _record(job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock)
     model = evaluated_model(job.experiment, dataset, checkpoints)
     device = torch.device(device_kind(job.experiment))
-    metrics = vocabulary_sizes(dataset)
+    metrics = vocabulary_sizes(dataset) | averaged_checkpoints(job.experiment, progress.update)
     for split in job.experiment.evaluate.splits:
         metrics |= evaluate_split(job, dataset, model.to(device), split)
     _finish(job, "completed", progress.cause)
@@ -189,6 +189,7 @@ def _record(
             started=started,
         ),
         trained_by=trained_by(job),
+        trainer_code=trainer_code(job),
     )
 
 

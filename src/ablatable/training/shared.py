@@ -12,7 +12,7 @@ from ablatable.config.weights import evaluated_weights
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors, write_atomic
 from ablatable.record.job import Job
-from ablatable.record.schema import Record
+from ablatable.record.schema import Code, Record
 from ablatable.record.store import Store
 from ablatable.training.checkpoint import Checkpoints
 from ablatable.training.fit import saved_progress
@@ -48,10 +48,15 @@ def trained_by(job: Job) -> str | None:
     return next(iter(_noted(Checkpoints(job.folder / "checkpoints"))), None)
 
 
+def trainer_code(job: Job) -> Code | None:
+    """The code of the run whose weights were taken, if any were."""
+    record = _adopted_from(job)
+    return None if record is None else record.stamp.code
+
+
 def adopted_progress(job: Job) -> Progress | None:
     """The counters of the run whose weights were taken; None where this run trains."""
-    trainer = trained_by(job)
-    record = None if trainer is None else Store(job.folder.parent).read(trainer)
+    record = _adopted_from(job)
     if record is None:
         return None
     return Progress(
@@ -66,9 +71,13 @@ def adopted_progress(job: Job) -> Progress | None:
 
 def repeatable(job: Job) -> bool:
     """Whether the weights that were taken, if any were, come of a training that can be repeated bit for bit."""
-    trainer = trained_by(job)
-    record = None if trainer is None else Store(job.folder.parent).read(trainer)
+    record = _adopted_from(job)
     return record is None or record.stamp.deterministic
+
+
+def _adopted_from(job: Job) -> Record | None:
+    trainer = trained_by(job)
+    return None if trainer is None else Store(job.folder.parent).read(trainer)
 
 
 def failure(job: Job) -> str | None:
@@ -106,8 +115,9 @@ def _offered(job: Job, record: Record) -> list[Path]:
         return [left.best] if left.best.is_file() else []
     if left.evaluated.is_file() and weights_id(trained, fingerprint) == weights_id(experiment, fingerprint):
         return [left.evaluated]
-    averages = left.numbered()[-wanted.averaged :] if wanted.averaged > 1 else []
-    enough = wanted.left_by(evaluated_weights(trained)) and (wanted.averaged == 1 or len(averages) == wanted.averaged)
+    made = experiment.train.averaged(record.updates) if wanted.averaged > 1 else 0
+    averages = left.numbered()[-made:] if made else []
+    enough = wanted.left_by(evaluated_weights(trained)) and len(averages) == made
     return [*averages, left.last] if enough and _is_finished(left) else []
 
 

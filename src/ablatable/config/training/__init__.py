@@ -21,8 +21,12 @@ class Training(SelectionChoices, OptimiserChoices, LossChoices, BudgetChoices):
         return self.paper_peak(d_model) if self.learning_rate is None else self.learning_rate
 
     def paper_peak(self, d_model: int) -> float:
-        """d_model^-0.5 warmup^-0.5 (section 5.3, factor 1); one square root, so that its last bit is the same on every machine."""
+        """d_model^-0.5 warmup^-0.5 (section 5.3, factor 1); one square root has the same last bit on every machine."""
         return 1 / math.sqrt(d_model * self.warmup)
+
+    def averaged(self, updates: int) -> int:
+        """Checkpoints averaged of a training that ended after so many updates: one an interval, and one at the end."""
+        return min(self.average_last, -(-updates // self.average_every))
 
     @model_validator(mode="after")
     def _possible(self) -> Self:
@@ -35,8 +39,8 @@ class Training(SelectionChoices, OptimiserChoices, LossChoices, BudgetChoices):
         if self.max_target_tokens is not None and self.max_target_tokens >= longest:
             raise ValueError(
                 f"train.max_target_tokens={self.max_target_tokens} cannot end this run: train.updates={self.updates} "
-                f"of train.batch_tokens={self.batch_tokens} and train.accumulate={self.accumulate} read at most {longest} "
-                "target tokens; lower it or leave it out"
+                f"of train.batch_tokens={self.batch_tokens} and train.accumulate={self.accumulate} read at most "
+                f"{longest} target tokens; lower it or leave it out"
             )
         if self.patience is not None and (self.patience + 1) * self.validate_every >= self.updates:
             raise ValueError(
