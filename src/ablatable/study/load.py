@@ -139,7 +139,8 @@ def _check_row(study: Study, i: int, row: Row) -> None:
         _check_setting(path, at("rows", i, "set", path), "a row")
         if path in row.fixed or path in study.fixed:
             raise InputError(
-                f"{at('rows', i, 'set', path)}: '{path}' stands under 'fixed' too, where no scale touches it; keep it there"
+                f"{at('rows', i, 'set', path)}: '{path}' stands under 'fixed' too, where no scale touches it; "
+                "keep it there"
             )
     for path in row.fixed:
         _check_setting(path, at("rows", i, "fixed", path), "a row")

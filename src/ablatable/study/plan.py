@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ablatable.config.dump import is_active
 from ablatable.config.schema import Experiment
 from ablatable.config.tree import leaves, value_at
 from ablatable.record.schema import Record
@@ -145,7 +146,9 @@ def _planned(
     cost = cost_of(row.experiments[0])
     if trained_by is not None:
         cost = replace(cost, source_tokens=0, target_tokens=0, flops=0.0)
-    measured = [finished[id].device_seconds for id in row.ids if id in finished]
+    done = [finished[id] for id in row.ids if id in finished]
+    # A run that only searched says nothing of one that trains.
+    measured = [record.device_seconds for record in done if (record.trained_by is None) == (trained_by is None)]
     return PlannedRow(
         row=row.row.name,
         group=row.row.group,
@@ -167,11 +170,14 @@ def _trainer(row: RowRuns, rows: Sequence[RowRuns], trained_by: Mapping[str, str
 
 
 def changes(base: Experiment, other: Experiment) -> dict[str, Any]:
-    """The settings in which an experiment differs from the baseline, by dotted path, seed aside."""
+    """The settings in which an experiment differs from the baseline, by dotted path, seed aside.
+
+    What means nothing under its other choices (d_ff where there is no feed-forward sub-layer) is left out.
+    """
     return {
         path: value_at(other, path)
         for path in leaves()
-        if path != "seed" and value_at(other, path) != value_at(base, path)
+        if path != "seed" and value_at(other, path) != value_at(base, path) and is_active(other, path)
     }
 
 

@@ -130,6 +130,6 @@ def _check_source(study: Study, index: int, row: Row) -> None:
     lone = sorted(row.reported_base.keys() - row.reported.keys())
     if lone:
         raise InputError(
-            f"{at('rows', index, 'reported_base', lone[0])}: row '{row.name}' has no reported {lone[0]} to compare with "
-            "it; add it under 'reported' or leave it out here"
+            f"{at('rows', index, 'reported_base', lone[0])}: row '{row.name}' has no reported {lone[0]} to compare "
+            "with it; add it under 'reported' or leave it out here"
         )
