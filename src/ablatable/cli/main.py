@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from ablatable.cli import axes, corpus, doctor, plan, publish, run, status, table, train, translate
+from ablatable.cli import analyse, axes, corpus, doctor, plan, publish, run, status, table, train, translate
 from ablatable.errors import InputError, RunFailed
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command()(status.status)
 app.command()(table.table)
 app.command()(publish.publish)
 app.command()(translate.translate)
+app.add_typer(analyse.app, name="analyse")
 app.command()(doctor.doctor)
 
 

@@ -19,6 +19,10 @@ class Tokenizer(Protocol):
         """16 hex characters over kind, normalisation and piece list: equal means the same segmentation."""
         ...
 
+    def pieces(self) -> list[str]:
+        """Return the pieces in id order, special ones first."""
+        ...
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of one line."""
         ...

@@ -1,0 +1,115 @@
+"""`ablatable analyse`: measurements and pictures that explain what attention and positions do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+app = typer.Typer(no_args_is_help=True, help="Measurements and pictures: scores, attention maps, positions.")
+
+Format = Annotated[Literal["text", "json"], typer.Option(help="What to print; json: everything that was measured.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for data.json and the pictures (PNG and SVG); otherwise analysis/KIND in the run's folder, or in "
+        "results/ where no run is named."
+    ),
+]
+
+
+@app.command()
+def scores(
+    run: Annotated[
+        str | None, typer.Option(help="Look at this run too: its id, enough of its beginning, or its folder.")
+    ] = None,
+    sentences: Annotated[int, typer.Option(min=1, help="Development sentences the run reads.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 1,
+    output: Output = None,
+    format: Format = "text",
+) -> None:
+    """The variance of q·k against d_k, and what softmax makes of it, with and without 1/sqrt(d_k) (footnote 4)."""
+    from ablatable.config.locate import cache_folder
+
+    folder = None if run is None else _attending(run)
+    from ablatable.analysis.scores import make
+
+    made = make.measure(seed, folder, cache_folder(), sentences)
+    _print(made, make.to_text(made), make.write(made, _output(output, folder, "scores")), format)
+
+
+@app.command()
+def attention(
+    run: Annotated[str, typer.Argument(help="A run's id, enough of its beginning, or its folder.")],
+    sentence: Annotated[str | None, typer.Option(help="A source sentence.")] = None,
+    index: Annotated[int | None, typer.Option(min=1, help="A development sentence by its number, from 1.")] = None,
+    target: Annotated[str | None, typer.Option(help="Target to read; otherwise the run's own translation.")] = None,
+    reference: Annotated[bool, typer.Option("--reference", help="Read the reference of --index as target.")] = False,
+    layer: Annotated[int | None, typer.Option(min=1, help="Draw this layer alone, from 1.")] = None,
+    head: Annotated[int | None, typer.Option(min=1, help="Draw the heads of this number alone, from 1.")] = None,
+    output: Output = None,
+    format: Format = "text",
+) -> None:
+    """Where every head looks in a sentence: maps of the weights, and entropy, distance and masses of each head."""
+    from ablatable.config.locate import cache_folder
+
+    _check_sentence(sentence, index, target, reference)
+    folder = _attending(run)
+    from ablatable.analysis.attention import make, maps
+
+    if index is not None:
+        chosen = maps.of_index(folder, cache_folder(), index, target, reference)
+    else:
+        chosen = maps.given(sentence or "", target)
+    made = maps.measure(folder, cache_folder(), chosen)
+    make.check_chosen(made, layer, head)
+    _print(made, make.to_text(made), make.write(made, _output(output, folder, "attention"), layer, head), format)
+
+
+def _check_sentence(sentence: str | None, index: int | None, target: str | None, reference: bool) -> None:
+    from ablatable.errors import InputError
+
+    if (sentence is None) == (index is None):
+        raise InputError(
+            "name one sentence: its text with --sentence, or its number in the development text with --index"
+        )
+    if reference and index is None:
+        raise InputError("--reference is the translation of a development sentence; name it with --index")
+    if reference and target is not None:
+        raise InputError("--reference and --target both name the target to read; keep one")
+
+
+def _attending(run: str) -> Path:
+    """The folder of a run with attention and weights, before torch loads."""
+    from ablatable.analysis.runs import check_attention, check_weights, experiment_of
+
+    folder = _folder(run)
+    check_attention(folder, experiment_of(folder))
+    check_weights(folder)
+    return folder
+
+
+def _folder(run: str) -> Path:
+    """A run's folder by its path, its id or the beginning of its id."""
+    from ablatable.cli.translate import find_run
+    from ablatable.config.locate import runs_folder
+
+    return Path(run) if Path(run).is_dir() else find_run(runs_folder(), run)
+
+
+def _output(given: Path | None, run: Path | None, kind: str) -> Path:
+    from ablatable.config.locate import results_folder
+
+    return given or (results_folder() if run is None else run) / "analysis" / kind
+
+
+def _print(made: Any, text: str, paths: list[Path], format: str) -> None:
+    from ablatable.analysis.output import encode
+
+    if format == "json":
+        typer.echo(encode(made), nl=False)
+        return
+    typer.echo(text)
+    for path in paths:
+        typer.echo(str(path))
