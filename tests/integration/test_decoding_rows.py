@@ -132,7 +132,7 @@ def test_a_search_added_to_a_finished_table_trains_nothing(workspace: Path) -> N
     launch()
     study.write_text(STUDY.split("  - {name: short")[0])
     planned = expected("searches", "tiny", 1)
-    shared = shared_trainings(planned.rows, planned.fingerprint, planned.store.intact)
+    shared = shared_trainings(planned.rows, planned.fingerprint, planned.store)
     plan = plan_study(planned.study, planned.scale, planned.rows, planned.store, trained_by=shared)
     assert [row.trained_by for row in plan.rows] == [None, "base"]
     assert plan.to_do.flops == 0

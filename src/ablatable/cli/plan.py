@@ -38,6 +38,6 @@ def plan(
         device=device,
         baseline=experiment,
         provisional=found.provisional,
-        trained_by=shared_trainings(found.rows, found.fingerprint, found.store.intact),
+        trained_by=shared_trainings(found.rows, found.fingerprint, found.store),
     )
     typer.echo(json.dumps(to_json(made), indent=1) if format == "json" else to_text(made))

@@ -124,7 +124,7 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
 
 
 def _trained_by(found: Expected) -> dict[str, str]:
-    return shared_trainings(found.rows, found.fingerprint, found.store.intact)
+    return shared_trainings(found.rows, found.fingerprint, found.store)
 
 
 def _drop_what_was_kept(found: Expected) -> None:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors, sync_folder, write_atomic
-from ablatable.training.retention import LAST, averaged_parts, drop_training_state, update_of
+from ablatable.training.retention import BEST, EVALUATED, LAST, averaged_parts, drop_training_state, update_of
 
 Weights = dict[str, Tensor]
 
@@ -29,8 +29,8 @@ class Checkpoints:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.last = folder / LAST
-        self.best = folder / "best.pt"
-        self.evaluated = folder / "evaluated.pt"
+        self.best = folder / BEST
+        self.evaluated = folder / EVALUATED
 
     def numbered(self) -> list[Path]:
         """The weights kept for averaging, oldest update first."""

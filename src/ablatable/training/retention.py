@@ -7,6 +7,10 @@ from pathlib import Path
 
 LAST = "last.ckpt"
 """All that resuming needs."""
+BEST = "best.pt"
+"""The weights of the lowest validation NLL; always kept."""
+EVALUATED = "evaluated.pt"
+"""The weights that were scored; always kept."""
 
 
 def averaged_parts(folder: Path) -> list[Path]:

@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 
 from ablatable.config.dump import from_dict
-from ablatable.config.identity import training_id, weights_id
-from ablatable.config.weights import evaluated_weights
+from ablatable.config.identity import training_id
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors, write_atomic
 from ablatable.record.job import Job
@@ -16,6 +15,7 @@ from ablatable.record.schema import Code, Record
 from ablatable.record.store import Store
 from ablatable.training.checkpoint import Checkpoints
 from ablatable.training.fit import saved_progress
+from ablatable.training.offers import offered
 from ablatable.training.progress import Progress
 
 _NOTE = "trained_by"
@@ -108,17 +108,9 @@ def _trainer(job: Job) -> Record | None:
 def _offered(job: Job, record: Record) -> list[Path]:
     """What this run needs of the trainer's checkpoints; nothing where it is not all there."""
     left = Checkpoints(job.folder.parent / record.id / "checkpoints")
-    experiment, trained = job.experiment, from_dict(record.config)
     fingerprint = record.stamp.corpus_fingerprint
-    wanted = evaluated_weights(experiment)
-    if wanted.checkpoint == "best":
-        return [left.best] if left.best.is_file() else []
-    if left.evaluated.is_file() and weights_id(trained, fingerprint) == weights_id(experiment, fingerprint):
-        return [left.evaluated]
-    made = experiment.train.averaged(record.updates) if wanted.averaged > 1 else 0
-    averages = left.numbered()[-made:] if made else []
-    enough = wanted.left_by(evaluated_weights(trained)) and len(averages) == made
-    return [*averages, left.last] if enough and _is_finished(left) else []
+    files = offered(left.folder, from_dict(record.config), record.updates, job.experiment, fingerprint)
+    return [] if left.last in files and not _is_finished(left) else files
 
 
 def _is_finished(left: Checkpoints) -> bool:

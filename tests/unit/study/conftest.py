@@ -33,6 +33,7 @@ def make_record() -> MakeRecord:
         flops: float = 2.0e12,
         device_seconds: float = 100.0,
         finished: str = "2026-01-02T03:04:05Z",
+        updates: int | None = None,
     ) -> Record:
         metrics = {
             "valid.nll": Metric(2.3, "nats/token"),
@@ -51,7 +52,7 @@ def make_record() -> MakeRecord:
             parameters=1_644_544,
             source_tokens=2_000_000,
             target_tokens=2_100_000,
-            updates=experiment.train.updates,
+            updates=experiment.train.updates if updates is None else updates,
             flops=flops,
             wall_seconds=device_seconds,
             device_seconds=device_seconds,
