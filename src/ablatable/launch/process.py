@@ -82,6 +82,13 @@ class Process:
         return self._process.sentinel
 
     @property
+    def pid(self) -> int:
+        """Its number, which is its process group's too."""
+        if self._process.pid is None:
+            raise RuntimeError("a process has its number from its start on")
+        return self._process.pid
+
+    @property
     def alive(self) -> bool:
         """Whether it has not ended yet."""
         return self._process.exitcode is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -135,15 +135,20 @@ class Screen(_Boarded):
 
 def screen(board: Board) -> RenderableType:
     """The table of running runs and the total below it."""
+    return Group(runs_table(board.running.values()), Text(total_line(board), style="bold"))
+
+
+def runs_table(views: Iterable[RunView]) -> Table:
+    """One line for each running run."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("run", no_wrap=True, max_width=32)
     table.add_column("", width=16)
     for heading in ("update", "loss", "valid ppl", "tokens/s", "left"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for view in board.running.values():
+    for view in views:
         bar = ProgressBar(total=1.0, completed=view.share, width=16)
         table.add_row(Text(view.queued.name), bar, *_cells(view))
-    return Group(table, Text(total_line(board), style="bold"))
+    return table
 
 
 def _cells(view: RunView) -> list[str]:

@@ -1,0 +1,102 @@
+"""`ablatable sweep`: search part of the design space, and see what came of it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from ablatable.launch.sweep import SweepRun
+    from ablatable.launch.sweep_progress import SweepProgress
+
+app = typer.Typer(help="Search part of the design space (Optuna).", no_args_is_help=True, rich_markup_mode=None)
+
+Name = Annotated[str, typer.Argument(metavar="SWEEP", help="Name of a sweep in sweeps/, or a path to one.")]
+Storage = Annotated[
+    str | None,
+    typer.Option(help="URL of a database that several machines reach, such as postgresql+psycopg://user@host/name."),
+]
+Format = Annotated[Literal["text", "json"], typer.Option(help="How to print.")]
+
+
+@app.command()
+def plan(sweep: Name, format: Format = "text") -> None:
+    """Points, impossible ones, parameters, FLOPs and time of a sweep; trains and fetches nothing."""
+    from ablatable.study.sweep.load import load_sweep
+    from ablatable.study.sweep.plan import plan_sweep, to_json, to_text
+
+    made = plan_sweep(load_sweep(sweep))
+    typer.echo(json.dumps(to_json(made), indent=1) if format == "json" else to_text(made))
+
+
+@app.command()
+def run(
+    sweep: Name,
+    workers: Annotated[
+        int | None, typer.Option(help="Trials at a time; as many as cores or devices allow otherwise.")
+    ] = None,
+    storage: Storage = None,
+    trials: Annotated[int | None, typer.Option(help="Trials in all, in place of the sweep's budget.")] = None,
+    format: Format = "text",
+) -> None:
+    """Search until the budget is used up. Safe to kill and repeat; several may work on one sweep at once."""
+    from ablatable.launch.interrupts import Interrupted
+    from ablatable.launch.sweep import run_sweep
+
+    def say(line: str) -> None:
+        if format == "text":
+            typer.echo(line, err=True)
+
+    try:
+        made = run_sweep(sweep, storage=storage, workers=workers, trials=trials, progress=_progress(format), say=say)
+    except Interrupted as stopped:
+        typer.echo("stopped before the first trial; the same command starts again", err=True)
+        raise typer.Exit(stopped.exit_code) from None
+    _show(made, format)
+    raise typer.Exit(made.exit_code)
+
+
+def _progress(format: str) -> SweepProgress:
+    from rich.console import Console
+
+    from ablatable.launch.sweep_progress import Lines, Screen, Silent
+
+    if format == "json":
+        return Silent()
+    console = Console(stderr=True, highlight=False)
+    return Screen(console) if console.is_terminal else Lines(console)
+
+
+def _show(made: SweepRun, format: str) -> None:
+    from ablatable.config.locate import runs_folder
+    from ablatable.record.store import Store
+    from ablatable.study.sweep import status as standing
+
+    store = Store(runs_folder())
+    if format == "json":
+        told = {**standing.to_json(made.trials, made.plan.sweep, store), "exit_code": made.exit_code}
+        typer.echo(json.dumps(told, indent=1))
+        return
+    typer.echo(standing.to_text(made.trials, made.plan.sweep, store))
+    if made.interrupted_by is not None:
+        typer.echo("stopped; the same command goes on where the trials are", err=True)
+    else:
+        typer.echo(f"done: {made.why}", err=True)
+
+
+@app.command()
+def status(sweep: Name, storage: Storage = None, format: Format = "text") -> None:
+    """Trials by state, the best so far, and how far the running ones are."""
+    from ablatable.config.locate import runs_folder
+    from ablatable.record.store import Store
+    from ablatable.study.sweep import status as standing
+    from ablatable.study.sweep.keeper import read_trials
+    from ablatable.study.sweep.load import load_sweep
+
+    loaded = load_sweep(sweep)
+    trials = read_trials(loaded, storage)
+    show = standing.to_json if format == "json" else standing.to_text
+    told = show(trials, loaded.sweep, Store(runs_folder()))
+    typer.echo(json.dumps(told, indent=1) if format == "json" else told)
