@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import ClassVar, Self, cast
 
 import torch
@@ -123,7 +124,7 @@ class BatchNorm(Norm):
         x_ND = x.flatten(0, -2)
         if keep is None or not self.training:
             return self._normal(x_ND).view_as(x)
-        real = keep.flatten().nonzero().squeeze(1)
+        real = _real(keep)
         normal = self._normal(x_ND.index_select(0, real))
         return normal.new_zeros(x_ND.shape).index_copy(0, real, normal).view_as(x)
 
@@ -132,6 +133,15 @@ class BatchNorm(Norm):
         return F.batch_norm(
             x_ND, self.running_mean, self.running_var, self.weight, self.bias, by_batch, _NEWEST, self.epsilon
         )
+
+
+@lru_cache(maxsize=2)
+def _real(keep: Tensor) -> Tensor:
+    """The indices of real positions among all, found once for the norms that share a mask: of source and target.
+
+    Their number is known to the device alone, so that each finding waits for it. A mask is never changed in place.
+    """
+    return keep.flatten().nonzero().squeeze(1)
 
 
 class MinMaxNorm(Norm):

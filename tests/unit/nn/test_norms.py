@@ -2,9 +2,11 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from ablatable.config.model import Model
 from ablatable.nn.build import build_model
@@ -58,6 +60,20 @@ def test_min_max_spans_zero_to_one() -> None:
     torch.testing.assert_close(y, torch.tensor([[0.0, 0.5, 0.25, 1.0], [0.5, 0.0, 0.75, 1.0]]))
 
 
+class _Asked(TorchDispatchMode):
+    """Counts the operations whose result has a size that only the device knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times = 0
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        self.times += torch.Tag.dynamic_output_shape in func.tags
+        return func(*args, **(kwargs or {}))
+
+
 class TestBatchStatistics:
     def test_a_tenth_of_each_batch_is_remembered(self) -> None:
         """Mean 2 and unbiased variance 2 of (1, 3); then mean 5, variance 2 of (4, 6)."""
@@ -96,6 +112,15 @@ class TestBatchStatistics:
         before = [buffer.clone() for buffer in norm.buffers()]
         norm(torch.randn(1, 9, 2), torch.ones(1, 9, dtype=torch.bool))
         assert all(torch.equal(now, then) for now, then in zip(norm.buffers(), before, strict=True))
+
+    def test_a_device_is_waited_for_once_a_sequence_and_not_once_a_norm(self) -> None:
+        """How many positions are real is known to the device alone: asking is waiting for it."""
+        model = build_model(Model(layers=3, d_model=8, d_ff=12, heads=2, norm="batch"), 20, 20, 1).train()
+        asked = _Asked()
+        with asked:
+            for source, target in (([[5, 6, 3, 0]], [[2, 4, 5]]), ([[5, 3, 0, 0]], [[2, 4, 0]])):
+                model(torch.tensor(source), torch.tensor(target))
+        assert asked.times == 2 * 2
 
     def test_they_are_saved_loaded_and_averaged_with_the_weights(self, tmp_path: Path) -> None:
         model = build_model(Model(layers=1, d_model=8, d_ff=12, heads=2, norm="batch"), 20, 20, 1)
