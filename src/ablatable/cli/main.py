@@ -6,7 +6,22 @@ import sys
 
 import typer
 
-from ablatable.cli import analyse, axes, corpus, doctor, plan, publish, run, status, table, train, translate
+from ablatable.cli import (
+    analyse,
+    axes,
+    compare,
+    corpus,
+    doctor,
+    plan,
+    publish,
+    run,
+    runs,
+    status,
+    sweep,
+    table,
+    train,
+    translate,
+)
 from ablatable.errors import InputError, RunFailed
 
 app = typer.Typer(
@@ -20,11 +35,14 @@ app = typer.Typer(
 )
 app.command()(axes.axes)
 app.add_typer(corpus.app, name="corpus")
+app.add_typer(sweep.app, name="sweep")
 app.command()(train.train)
 app.command()(plan.plan)
 app.command()(run.run)
 app.command()(status.status)
+app.command()(runs.runs)
 app.command()(table.table)
+app.command()(compare.compare)
 app.command()(publish.publish)
 app.command()(translate.translate)
 app.add_typer(analyse.app, name="analyse")

@@ -29,7 +29,7 @@ def table_of(study: str, scale: str | None, seeds: int | None, source: Source = 
 
     Raises InputError for an unknown study or scale, a corrupted record, ``results`` never published.
     """
-    with _uncollected():
+    with uncollected():
         return build(_gather(study, scale, seeds, source))
 
 
@@ -58,7 +58,7 @@ def write(folder: Path, contents: Mapping[str, str]) -> list[Path]:
 
 
 @contextlib.contextmanager
-def _uncollected() -> Generator[None, None, None]:
+def uncollected() -> Generator[None, None, None]:
     """No garbage collection meanwhile: a thousand records are a hundred thousand objects, all alive."""
     was_enabled = gc.isenabled()
     gc.disable()

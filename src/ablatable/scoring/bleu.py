@@ -38,6 +38,15 @@ def sacrebleu_13a() -> BLEU:
     return BLEU(tokenize="13a", smooth_method="exp", force=True)
 
 
+def sentence_bleu(hypothesis: str, reference: str) -> float:
+    """BLEU of one sentence, 0 to 100, over the n-gram orders it is long enough for (sacreBLEU's effective order).
+
+    It ranks sentences; a corpus is never scored by averaging it.
+    """
+    metric = BLEU(tokenize="13a", smooth_method="exp", effective_order=True)
+    return metric.sentence_score(hypothesis, [reference]).score
+
+
 def bleu_signature() -> str:
     """Return the signature of ``bleu``; sacreBLEU tells it only once it has scored something."""
     return str(bleu([""], [""]).signature)

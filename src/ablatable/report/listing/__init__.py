@@ -1,0 +1,1 @@
+"""`ablatable runs`: every run there is, filtered by its settings and numbers. Torch-free and quick."""
