@@ -53,7 +53,7 @@ class _Finder:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._store = Store(place.runs)
-        self._published = _published(place.results) if place.source == "results" else {}
+        self._published: Mapping[str, Record] = _published(place.results) if place.source == "results" else {}
 
     def find(self, word: str) -> Side:
         """One side, its letter still to be given."""

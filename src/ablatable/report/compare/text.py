@@ -70,7 +70,9 @@ def read_text(sides: Sequence[Side], split: str, cache: Path, measures: Sequence
     runs = representatives(sides)
     sources, references = _corpus_lines(runs[0].record, split, cache)
     hypotheses = tuple(_translations(run, split, len(references)) for run in runs)
-    counts = {name: tuple(MEASURES[name].counts(lines, references) for lines in hypotheses) for name in measures}
+    counts: dict[MeasureName, tuple[Floats, ...]] = {
+        name: tuple(MEASURES[name].counts(lines, references) for lines in hypotheses) for name in measures
+    }
     for name in measures:
         for run, own in zip(runs, counts[name], strict=True):
             _check_score(run, split, name, own)

@@ -25,6 +25,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 _ORDERING = ("<", "<=", ">", ">=")
+_TEXT: frozenset[Kind] = frozenset({"text"})
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _filter(word: str, entries: Sequence[Entry]) -> Filter:
 
 
 def _value(word: str, known: Key, sign: str, text: str) -> Any:
-    if known.kinds == {"text"}:
+    if known.kinds == _TEXT:
         return _name(word, known, sign, text.strip())
     value: Any = parse_scalar(text, f"'{word}'")
     if value is None and known.nullable and sign in ("=", "!="):

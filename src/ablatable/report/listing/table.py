@@ -84,7 +84,7 @@ def _sortable(by: Key, entry: Entry) -> Any:
     value = by.of(entry)
     if value is INACTIVE or (value is None and not (by.nullable and entry.config)):
         return None
-    return (value is not None, str(value) if isinstance(value, list) else value if value is not None else 0)
+    return (value is not None, json.dumps(value) if isinstance(value, list) else value if value is not None else 0)
 
 
 def _mixed(columns: Sequence[Key], entries: Sequence[Entry]) -> list[str]:
