@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from ablatable.cli import doctor as module
-from ablatable.cli.doctor import Finding, cpu_flags, doctor, examine
+from ablatable.cli.doctor import doctor, examine
+from ablatable.cli.findings import machine
+from ablatable.cli.findings.finding import Finding
+from ablatable.cli.findings.machine import cpu_flags
 
 
 def findings(title: str) -> dict[str, Finding]:
@@ -52,7 +54,7 @@ def test_text_names_every_section_and_explains_its_marks(capsys: pytest.CaptureF
 )
 def test_bf16_comes_from_the_processor_flags(line: str, bf16: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {"/proc/cpuinfo": f"processor\t: 0\n{line}\n", "/proc/meminfo": ""}
-    monkeypatch.setattr(module, "_read", lambda path: texts[path])
+    monkeypatch.setattr(machine, "_read", texts.__getitem__)
     finding = findings("machine")["cpu_bf16"]
     assert finding.value is bf16
     assert finding.state == ("ok" if bf16 else "note")
@@ -66,7 +68,7 @@ def test_a_broken_part_is_reported_and_the_rest_still_answers(monkeypatch: pytes
     def broken() -> object:
         raise OSError("libcudart.so is missing\nand more lines")
 
-    monkeypatch.setattr(module, "_accelerators", broken)
+    monkeypatch.setattr(machine, "accelerators", broken)
     report = examine()
     assert report["accelerators"] == [
         Finding(
@@ -129,5 +131,5 @@ def test_folders_that_do_not_exist_yet_have_their_disk_measured(tmp_path: Path) 
 
 
 def test_little_disk_says_which_variable_moves_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LOW_DISK", 2**62)
+    monkeypatch.setattr(machine, "LOW_DISK", 2**62)
     assert "ABLATABLE_CACHE" in findings("folders")["cache"].text

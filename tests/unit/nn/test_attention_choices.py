@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from decoding_laws import disturbed, random_tokens, steps_equal_the_full_pass
 from torch import Tensor
 
 from ablatable.config.model import Model
@@ -33,36 +34,22 @@ CHOICES = [
 
 
 def _model(**changes: object) -> Transformer:
-    model = build_model(replace(SMALL, **changes), 20, 20, seed=1).eval()
+    model = disturbed(replace(SMALL, **changes))
     assert isinstance(model, Transformer)
-    with torch.no_grad():
-        for i, parameter in enumerate(model.parameters()):
-            parameter.add_(torch.randn(parameter.shape, generator=torch.Generator().manual_seed(i)), alpha=0.1)
     return model
-
-
-def _tokens(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randint(4, 20, shape, generator=torch.Generator().manual_seed(seed))
 
 
 @pytest.mark.parametrize("changes", CHOICES, ids=str)
 @torch.no_grad()
 def test_pos_15_a_cached_step_equals_the_full_forward(changes: dict[str, object]) -> None:
-    model = _model(**changes)
-    memory = model.encode(SOURCE)
-    target = _tokens(3, 9)
-    full = model.decode(target, memory)
-    state = model.start(memory, max_length=9)
-    for position in range(9):
-        hidden = model.step(target[:, position : position + 1], state)
-        torch.testing.assert_close(hidden[:, 0], full[:, position], atol=1e-5, rtol=0)
+    steps_equal_the_full_pass(_model(**changes), SOURCE, 9)
 
 
 @pytest.mark.parametrize("changes", CHOICES, ids=str)
 def test_mask_03_causality(changes: dict[str, object]) -> None:
     """A changed future token leaves the past bitwise equal."""
     model = _model(**changes)
-    target = _tokens(3, 7)
+    target = random_tokens(3, 7)
     changed = target.clone()
     changed[:, 4] = (changed[:, 4] - 4 + 5) % 16 + 4
     before, after = model(SOURCE, target), model(SOURCE, changed)
@@ -73,7 +60,7 @@ def test_mask_03_causality(changes: dict[str, object]) -> None:
 @pytest.mark.parametrize("changes", CHOICES, ids=str)
 def test_padding_changes_nothing_and_a_sentence_of_padding_is_harmless(changes: dict[str, object]) -> None:
     model = _model(**changes)
-    target = _tokens(3, 4)
+    target = random_tokens(3, 4)
     pad = torch.zeros(3, 2, dtype=torch.long)
     padded = model(torch.cat((SOURCE, pad), 1), torch.cat((target, pad), 1))[:, :4]
     torch.testing.assert_close(padded, model(SOURCE, target), atol=1e-5, rtol=0)
@@ -87,7 +74,7 @@ def test_padding_changes_nothing_and_a_sentence_of_padding_is_harmless(changes: 
 @pytest.mark.parametrize("changes", CHOICES, ids=str)
 def test_bfloat16_autocast_trains(changes: dict[str, object]) -> None:
     model = _model(**changes)
-    target = _tokens(3, 4)
+    target = random_tokens(3, 4)
     with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
         rounded = model(SOURCE, target).float()
     with torch.no_grad():
@@ -156,7 +143,7 @@ class TestWindow:
     @pytest.mark.parametrize("side", ["encoder", "decoder"])
     def test_one_layer_reaches_no_further_and_just_as_far(self, side: str) -> None:
         model = _model(window=5, layers=1, cross_attention=side == "encoder", tying="none")
-        ids = _tokens(1, 9)
+        ids = random_tokens(1, 9)
         changed = ids.clone()
         changed[0, 4] = (changed[0, 4] - 4 + 5) % 16 + 4
         if side == "encoder":
@@ -169,21 +156,21 @@ class TestWindow:
 
     def test_cross_attention_is_not_restricted(self) -> None:
         model = _model(window=3, layers=1)
-        source = _tokens(1, 12)
+        source = random_tokens(1, 12)
         changed = source.clone()
         changed[0, 11] = (changed[0, 11] - 4 + 5) % 16 + 4
-        target = _tokens(1, 2)
+        target = random_tokens(1, 2)
         assert not torch.equal(model(source, target), model(changed, target))
 
     def test_a_window_over_everything_is_no_window(self) -> None:
-        target = _tokens(3, 5)
+        target = random_tokens(3, 5)
         torch.testing.assert_close(_model(window=9)(SOURCE, target), _model()(SOURCE, target), atol=1e-6, rtol=0)
 
 
 class TestFuture:
     def test_without_the_mask_training_sees_the_future(self) -> None:
         model = _model(causal=False)
-        target = _tokens(3, 6)
+        target = random_tokens(3, 6)
         changed = target.clone()
         changed[:, 5] = (changed[:, 5] - 4 + 5) % 16 + 4
         assert not torch.equal(model(SOURCE, target)[:, 0], model(SOURCE, changed)[:, 0])
@@ -194,7 +181,7 @@ class TestFuture:
         """Step t equals the last position of a full pass over ids 0..t only where one layer reads the inputs."""
         model = _model(causal=False, layers=1, **changes)
         memory = model.encode(SOURCE)
-        target = _tokens(3, 6)
+        target = random_tokens(3, 6)
         state = model.start(memory, max_length=6)
         for position in range(6):
             hidden = model.step(target[:, position : position + 1], state)
@@ -213,12 +200,12 @@ class TestNoSource:
     def test_there_is_no_encoder_and_every_parameter_learns(self, tying: str) -> None:
         model = _model(cross_attention=False, tying=tying).train()
         assert not any("cross" in name or "encoder" in name or "source" in name for name, _ in model.named_parameters())
-        model(SOURCE, _tokens(3, 6)).square().sum().backward()
+        model(SOURCE, random_tokens(3, 6)).square().sum().backward()
         assert all(p.grad is not None and p.grad.any() for p in model.parameters())
 
     def test_the_source_changes_nothing_but_what_the_search_is_told_of_its_length(self) -> None:
         model = _model(cross_attention=False)
-        target = _tokens(3, 6)
+        target = random_tokens(3, 6)
         assert torch.equal(model(SOURCE, target), model(SOURCE.flip(0), target))
         assert torch.equal(model.encode(SOURCE).keep, SOURCE != 0)
 

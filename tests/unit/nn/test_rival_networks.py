@@ -5,6 +5,14 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
+from decoding_laws import (
+    beams_follow_their_parents,
+    disturbed,
+    misuse_is_refused,
+    random_tokens,
+    sentences_leave_and_beams_change_in_number,
+    steps_equal_the_full_pass,
+)
 from torch import Tensor
 
 from ablatable.config.model import Model
@@ -31,54 +39,19 @@ every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(ma
 
 
 def _model(kind: dict[str, object], **changes: object) -> AnyNetwork:
-    model = build_model(replace(SMALL, **kind, **changes), 20, 20, seed=1).eval()
-    with torch.no_grad():
-        for i, parameter in enumerate(model.parameters()):
-            parameter.add_(torch.randn(parameter.shape, generator=torch.Generator().manual_seed(i)), alpha=0.1)
-    return model
-
-
-def _tokens(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randint(4, 20, shape, generator=torch.Generator().manual_seed(seed))
+    return disturbed(replace(SMALL, **kind, **changes))
 
 
 @every_kind
 @torch.no_grad()
 def test_a_cached_step_equals_the_full_pass(kind: dict[str, object]) -> None:
-    model = _model(kind)
-    memory = model.encode(SOURCE)
-    target = _tokens(3, 40)
-    full = model.decode(target, memory)
-    assert full.shape == (3, 40, 16)
-    state = model.start(memory, max_length=40)
-    for position in range(40):
-        assert state.position == position
-        hidden = model.step(target[:, position : position + 1], state)
-        torch.testing.assert_close(hidden[:, 0], full[:, position], atol=1e-5, rtol=0)
+    steps_equal_the_full_pass(_model(kind), SOURCE, 40)
 
 
 @every_kind
 @torch.no_grad()
 def test_dec_05_beams_follow_their_parents(kind: dict[str, object]) -> None:
-    """Random parents each step; every beam must equal the full pass over its own history."""
-    model = _model(kind)
-    memory = model.encode(SOURCE)
-    state = model.start(memory, max_length=40)
-    generator = torch.Generator().manual_seed(2)
-    history = _tokens(3, 1, 1)
-    model.step(history[:, :, 0], state)
-    state.widen(4)
-    history = history.expand(3, 4, 1)
-    for _ in range(8):
-        tokens = torch.randint(4, 20, (3, 4), generator=generator)
-        history = torch.cat((history, tokens[..., None]), dim=-1)
-        hidden = model.step(tokens, state)
-        for beam in range(4):
-            expected = model.decode(history[:, beam], memory)[:, -1]
-            torch.testing.assert_close(hidden[:, beam], expected, atol=1e-5, rtol=0)
-        parents = torch.randint(0, 4, (3, 4), generator=generator)
-        state.reorder(parents)
-        history = history.gather(1, parents[..., None].expand_as(history))
+    beams_follow_their_parents(_model(kind), SOURCE, 8)
 
 
 @every_kind
@@ -98,42 +71,13 @@ def test_dec_05_parents_1_1_0(kind: dict[str, object]) -> None:
 @every_kind
 @torch.no_grad()
 def test_sentences_can_leave_and_beams_can_change_in_number(kind: dict[str, object]) -> None:
-    model = _model(kind)
-    memory = model.encode(SOURCE)
-    state = model.start(memory, max_length=5)
-    first, second, third = _tokens(3, 1), _tokens(3, 2, seed=1), _tokens(2, 3, seed=2)
-    model.step(first, state)
-    state.widen(2)
-    model.step(second, state)
-    chosen = torch.tensor([2, 0])
-    state.select(chosen)
-    assert (state.sentences, state.beams) == (2, 2)
-    parents = torch.tensor([[1, 0, 0], [1, 1, 0]])
-    state.reorder(parents)
-    assert state.beams == 3
-    hidden = model.step(third, state)
-    kept = model.encode(SOURCE[chosen])
-    for beam in range(3):
-        rows = torch.stack(
-            (first[chosen, 0], second[chosen].gather(1, parents)[:, beam], third[:, beam]),
-            dim=1,
-        )
-        torch.testing.assert_close(hidden[:, beam], model.decode(rows, kept)[:, -1], atol=1e-5, rtol=0)
+    sentences_leave_and_beams_change_in_number(_model(kind), SOURCE)
 
 
 @every_kind
 @torch.no_grad()
 def test_misuse_is_an_error(kind: dict[str, object]) -> None:
-    model = _model(kind)
-    state = model.start(model.encode(SOURCE), max_length=1)
-    with pytest.raises(ValueError, match="tokens"):
-        model.step(torch.tensor([[4, 4]]), state)
-    model.step(torch.tensor([[4], [4], [4]]), state)
-    with pytest.raises(ValueError, match="all 1 positions"):
-        model.step(torch.tensor([[4], [4], [4]]), state)
-    state.widen(2)
-    with pytest.raises(ValueError, match="one beam"):
-        state.widen(2)
+    misuse_is_refused(_model(kind), SOURCE)
 
 
 @torch.no_grad()
@@ -141,14 +85,14 @@ def test_learned_positions_bound_the_length_of_a_convolutional_translation() -> 
     model = _model({"architecture": "convolutional", "position": "learned", "position_max": 5})
     assert model.start(model.encode(SOURCE), max_length=50).max_length == 5
     with pytest.raises(InputError, match=r"model\.position_max=5"):
-        model.decode(_tokens(3, 6), model.encode(SOURCE))
+        model.decode(random_tokens(3, 6), model.encode(SOURCE))
 
 
 @every_kind
 @torch.no_grad()
 def test_neither_amount_nor_content_of_padding_changes_anything(kind: dict[str, object]) -> None:
     model = _model(kind, **({} if "tying" in kind else {"tying": "none"}))
-    target = _tokens(3, 6)
+    target = random_tokens(3, 6)
     expected = model.decode(target, model.encode(SOURCE))
     padded = F.pad(SOURCE, (0, 4)), F.pad(target, (0, 3))
     torch.testing.assert_close(model.decode(padded[1], model.encode(padded[0]))[:, :6], expected, atol=1e-5, rtol=0)
@@ -165,7 +109,7 @@ def test_neither_amount_nor_content_of_padding_changes_anything(kind: dict[str, 
 def test_a_changed_future_leaves_the_past_bitwise_equal(kind: dict[str, object]) -> None:
     model = _model(kind)
     memory = model.encode(SOURCE)
-    target = _tokens(3, 8)
+    target = random_tokens(3, 8)
     changed = target.clone()
     changed[:, 5] = 4 + (target[:, 5] - 3) % 16
     before, after = model.decode(target, memory), model.decode(changed, memory)
@@ -177,7 +121,7 @@ def test_a_changed_future_leaves_the_past_bitwise_equal(kind: dict[str, object])
 @torch.no_grad()
 def test_the_source_is_read_and_its_order_by_all_but_the_bag(kind: dict[str, object]) -> None:
     model = _model(kind)
-    target = _tokens(1, 4)
+    target = random_tokens(1, 4)
     hidden, shuffled, other = (
         model.decode(target, model.encode(torch.tensor([ids])))
         for ids in ([5, 6, 7, 8, 3], [8, 5, 7, 6, 3], [5, 6, 9, 8, 3])
@@ -202,7 +146,7 @@ def test_an_averaged_window_has_no_order_and_a_concatenated_one_has() -> None:
 @torch.no_grad()
 def test_the_reach_into_the_past_is_a_window_or_everything(kind: dict[str, object]) -> None:
     model = _model(kind)
-    target = _tokens(1, 9)
+    target = random_tokens(1, 9)
     other = target.clone()
     other[0, 1] = 4 + (int(target[0, 1]) - 3) % 16
     memory = model.encode(SOURCE[:1])
@@ -236,7 +180,7 @@ def test_every_parameter_learns_and_a_source_without_pieces_does_no_harm(kind: d
 @torch.no_grad()
 def test_each_dropout_acts_in_training_alone(kind: dict[str, object], field: str) -> None:
     off = {"dropout": 0.0, "dropout_embedding": 0.0}
-    target = _tokens(3, 6)
+    target = random_tokens(3, 6)
     outputs = []
     for rates in (off, off | {field: 0.3}):
         model = _model(kind, **rates)
@@ -253,7 +197,7 @@ def test_each_dropout_acts_in_training_alone(kind: dict[str, object], field: str
 @torch.no_grad()
 def test_shared_settings_reach_every_rival(kind: dict[str, object]) -> None:
     """Embedding scale and deviation, tying, depth: each changes what the network computes or holds."""
-    target = _tokens(3, 6)
+    target = random_tokens(3, 6)
 
     def hidden(**changes: object) -> Tensor:
         model = build_model(replace(SMALL, **(kind | changes)), 20, 20, seed=1).eval()
@@ -273,7 +217,7 @@ def test_shared_settings_reach_every_rival(kind: dict[str, object]) -> None:
 @torch.no_grad()
 def test_bf16_is_close(kind: dict[str, object]) -> None:
     model = _model(kind)
-    target = _tokens(3, 6)
+    target = random_tokens(3, 6)
     exact = model.decode(target, model.encode(SOURCE))
     with torch.autocast("cpu", torch.bfloat16):
         memory = model.encode(SOURCE)
@@ -290,7 +234,7 @@ def test_bf16_is_close(kind: dict[str, object]) -> None:
 @every_kind
 @torch.no_grad()
 def test_cuda_computes_what_the_cpu_computes(kind: dict[str, object]) -> None:
-    target = _tokens(3, 6)
+    target = random_tokens(3, 6)
     expected = _model(kind).double()
     expected = expected.decode(target, expected.encode(SOURCE))
     model = _model(kind).double().cuda()
