@@ -66,7 +66,8 @@ def set_aside(key: str, rows: Sequence[RowRecords]) -> list[RowRecords]:
 
 
 def _yardsticks(key: str, rows: Sequence[RowRecords]) -> set[Yardstick]:
-    return {yardstick(record, key) for row in rows for record in row.completed.values()}
+    records = [record for row in rows for record in row.completed.values()]
+    return {yardstick(record, key) for record in records if "." not in key or key in record.metrics}
 
 
 def values(row: RowRecords, column: Column, key: str) -> dict[int, float]:

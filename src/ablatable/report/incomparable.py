@@ -19,21 +19,26 @@ def incomparable(study: Study, rows: Sequence[RowRecords]) -> list[str]:
         if is_mixed(key, rows):
             notes.append(why_mixed(key, column.label) + _instead(study, column.metric, rows))
         if aside := set_aside(key, rows):
-            notes.append(_hidden(study, column.label, aside))
+            notes.append(_hidden(study, column.label, aside, [row for row in rows if row not in aside]))
     return notes
 
 
 def _instead(study: Study, metric: str, rows: Sequence[RowRecords]) -> str:
-    """Where likelihoods per piece cannot be ranked and those per character can: which column to read."""
-    if metric not in ("ppl", "nll") or is_mixed(f"{study.split}.bpc", rows):
+    """Where likelihoods per piece cannot be ranked and those per character can: which column to read, of which rows."""
+    key = f"{study.split}.bpc"
+    measured = [row for row in rows if any(record.metric(key) is not None for record in row.completed.values())]
+    aside = set_aside(key, measured)
+    ranked = [row for row in measured if row not in aside]
+    if metric not in ("ppl", "nll") or len(ranked) < 2 or is_mixed(key, measured):
         return ""
     label = next((column.label for column in study.columns if column.metric == "bpc"), None)
+    which = "the rows that hide no text" if aside else "these rows"
     if label is None:
-        return " Bits per character can be ranked here: give the table a column `metric: bpc`."
-    return f" Rank these rows by {label}."
+        return f" Bits per character can rank {which}: give the table a column `metric: bpc`."
+    return f" Rank by {label} {which}." if aside else f" Rank {which} by {label}."
 
 
-def _hidden(study: Study, label: str, rows: Sequence[RowRecords]) -> str:
+def _hidden(study: Study, label: str, rows: Sequence[RowRecords], others: Sequence[RowRecords]) -> str:
     shares = [
         (row.row.title, record.metric(f"{study.split}.oov_target") or 0.0)
         for row in rows
@@ -41,7 +46,9 @@ def _hidden(study: Study, label: str, rows: Sequence[RowRecords]) -> str:
     ]
     worst = {title: max(share for other, share in shares if other == title) for title, _ in shares}
     named = ", ".join(f"{title} ({100 * share:.1f} %)" for title, share in worst.items())
+    ranked = any(row.completed for row in others)
+    so = "these rows are not ranked with the others" if ranked else "no row is ranked"
     return (
         f"{label}: more than {100 * MOST_HIDDEN:g} % of the target pieces are unknown in {named}, and what an unknown "
-        "piece hides costs nothing; these rows are not ranked with the others."
+        f"piece hides costs nothing; {so}."
     )

@@ -97,6 +97,49 @@ def test_a_vocabulary_that_hides_text_is_not_ranked_by_bits_with_others(bench: B
     assert "other" not in note.replace("the others", "")
 
 
+def _notes(table: Table, label: str) -> str:
+    return " ".join(note for note in table.footnotes if note.startswith(f"{label}:"))
+
+
+def test_nothing_is_recommended_where_no_two_rows_can_be_ranked_by_it(bench: Bench) -> None:
+    """Two vocabularies that both hide text: perplexity cannot rank them, and bits per character cannot either."""
+    bench.row("base", {1: 20.0}, scores=scores(2.2, 1.5, unknown=0.2), stamp=WORDS)
+    bench.row("other", {1: 20.0}, scores=scores(1.6, 1.4, unknown=0.1), stamp=OTHER)
+    table = bench.table()
+    assert best(table, 0) == best(table, 2) == []
+    assert "Rank" not in _notes(table, "PPL (dev)")
+    assert _notes(table, "bits/char").endswith("what an unknown piece hides costs nothing; no row is ranked.")
+
+
+def test_one_row_that_shows_all_its_text_is_not_ranked_alone(bench: Bench) -> None:
+    bench.row("base", {1: 20.0}, scores=scores(2.2, 1.5))
+    bench.row("other", {1: 20.0}, scores=scores(1.6, 1.4, unknown=0.1), stamp=OTHER)
+    assert "Rank" not in _notes(bench.table(), "PPL (dev)")
+
+
+def test_only_the_rows_that_show_all_their_text_are_recommended_to_be_ranked(bench: Bench) -> None:
+    bench.row("base", {1: 20.0}, scores=scores(2.2, 1.5))
+    bench.row("other", {1: 20.0}, scores=scores(1.6, 1.4), stamp=OTHER)
+    bench.row("words", {1: 20.0}, scores=scores(3.0, 0.9, unknown=0.12), stamp=WORDS)
+    assert _notes(bench.table(), "PPL (dev)").endswith("Rank by bits/char the rows that hide no text.")
+
+
+def test_bits_that_were_not_measured_are_not_recommended(bench: Bench) -> None:
+    bench.columns = (PPL,)
+    bench.row("base", {1: 20.0})
+    bench.row("other", {1: 20.0}, stamp=OTHER)
+    assert _notes(bench.table(), "PPL (dev)").endswith("a base row measured otherwise.")
+
+
+def test_a_row_without_the_value_does_not_keep_the_others_from_being_ranked(bench: Bench) -> None:
+    bench.row("base", {1: 20.0}, scores=scores(2.2, 1.5))
+    bench.row("h=4", {1: 20.0}, scores=scores(2.1, 1.4))
+    bench.row("old", {1: 20.0}, stamp=OTHER)
+    table = bench.table()
+    assert best(table, 2) == ["h=4"]
+    assert not _notes(table, "bits/char")
+
+
 @pytest.mark.parametrize("different", ["corpus", "normalisation"])
 def test_bits_of_other_text_are_not_ranked(bench: Bench, different: str) -> None:
     bench.row("base", {1: 20.0}, scores=scores(2.2, 1.5))
