@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -100,3 +101,54 @@ def status(sweep: Name, storage: Storage = None, format: Format = "text") -> Non
     show = standing.to_json if format == "json" else standing.to_text
     told = show(trials, loaded.sweep, Store(runs_folder()))
     typer.echo(json.dumps(told, indent=1) if format == "json" else told)
+
+
+@app.command()
+def best(
+    sweep: Name,
+    trial: Annotated[int | None, typer.Option(help="This trial instead of the best.")] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the experiment, such as experiments/tuned.yaml.")] = None,
+    storage: Storage = None,
+    format: Format = "text",
+) -> None:
+    """The best trial as an experiment file that resolves to the same run; of several objectives, the front."""
+    from ablatable.study.sweep import best as picking
+    from ablatable.study.sweep import status as standing
+    from ablatable.study.sweep.keeper import read_trials
+    from ablatable.study.sweep.load import load_sweep
+
+    loaded = load_sweep(sweep)
+    trials = read_trials(loaded, storage)
+    several = len(loaded.sweep.objectives) > 1 and trial is None
+    if several and output is None:
+        found = standing.front(trials, loaded.sweep)
+    else:
+        found = [picking.chosen(trials, loaded, trial)]
+    if output is not None:
+        picking.write_experiment(loaded, found[0], output)
+        typer.echo(f"wrote {output}; train it without a scale", err=True)
+    if format == "json":
+        typer.echo(json.dumps([standing.best_json(one, loaded.sweep) for one in found], indent=1))
+        return
+    for one in found:
+        typer.echo(standing.trial_line(one, loaded.sweep))
+    if len(found) == 1 and output is None:
+        typer.echo(picking.experiment_text(loaded, found[0]), nl=False)
+
+
+@app.command()
+def plot(
+    sweep: Name,
+    out: Annotated[Path | None, typer.Option(help="Folder; runs/sweeps/<name>/plots otherwise.")] = None,
+    storage: Storage = None,
+) -> None:
+    """History, importance, slices, contours and the front of a sweep, as PNG and SVG."""
+    from ablatable.study.sweep.keeper import read_study, sweep_folder
+    from ablatable.study.sweep.load import load_sweep
+    from ablatable.study.sweep.plots import write_plots
+
+    loaded = load_sweep(sweep)
+    study, trials = read_study(loaded, storage)
+    folder = out if out is not None else sweep_folder(loaded.sweep.name) / "plots"
+    for path in write_plots(study, trials, loaded, folder):
+        typer.echo(str(path))

@@ -134,7 +134,9 @@ class _Launch:
         self._experiments = experiments
         self._store = Store(runs_folder())
         tracked = any(one.tracking.wandb != "off" for one in experiments)
-        self._preload = server.preload_list(wandb=tracked) if calls.preload is None else list(calls.preload)
+        self._preload = (
+            server.preload_list(wandb=tracked) if calls.preload is None else ["ablatable.launch.warm", *calls.preload]
+        )
         self._running: list[Running] = []
         self._warm = False
         self._nothing: Nothing | None = None

@@ -149,12 +149,20 @@ def read_trials(plan: Plan, url: str | None) -> list[Tried]:
     Raises:
         InputError: as :func:`existing_keeper` and :func:`find_study`.
     """
+    return read_study(plan, url)[1]
+
+
+def read_study(plan: Plan, url: str | None) -> tuple[optuna.Study, list[Tried]]:
+    """The same, with a copy of the study that needs no storage any more."""
     keeper = existing_keeper(plan.sweep, url)
     try:
         with keeper.watched():
-            return tried(find_study(keeper, plan).get_trials(deepcopy=False))
+            found = find_study(keeper, plan).get_trials(deepcopy=False)
     finally:
         keeper.close()
+    copy = optuna.create_study(study_name=plan.sweep.name, directions=directions(plan.sweep))
+    copy.add_trials(found)
+    return copy, tried(found)
 
 
 def directions(sweep: Sweep) -> list[Literal["minimize", "maximize"]]:

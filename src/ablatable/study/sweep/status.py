@@ -78,6 +78,12 @@ def _trial_json(trial: Tried, store: Store) -> dict[str, Any]:
     }
 
 
+def best_json(trial: Tried, sweep: Sweep) -> dict[str, Any]:
+    """One completed trial as data for scripts."""
+    values = {one.key: value for one, value in zip(sweep.objectives, trial.values, strict=True)}
+    return {"number": trial.number, "point": trial.point, "values": values, "runs": trial.runs}
+
+
 def to_text(trials: Sequence[Tried], sweep: Sweep, store: Store) -> str:
     """The status as a person reads it."""
     lines = [f"{sweep.name}: {counts_line(trials, sweep.budget)}"]
