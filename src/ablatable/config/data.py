@@ -118,7 +118,13 @@ class Data:
         Field(
             ge=0, lt=1, description="Rate at which a source piece is unknown in training, drawn anew in every epoch."
         ),
-        Axis("word dropout", "5.4; Bowman et al. 2016", _TEXT, values=(0.0, 0.1), search=(0.0, 0.3)),
+        Axis(
+            "word dropout",
+            "5.4; Bowman et al. 2016, section 3.1, who replace pieces of the decoder's input",
+            _TEXT,
+            values=(0.0, 0.1),
+            search=(0.0, 0.3),
+        ),
     ] = 0.0
     word_swap: Annotated[
         int,
@@ -127,7 +133,13 @@ class Data:
             le=1000,
             description="Source pieces are shuffled in training, none moving further than this, anew in every epoch.",
         ),
-        Axis("word swap", "5.4; Lample et al. 2018", _TEXT, values=(0, 3), search=(0, 5)),
+        Axis(
+            "word swap",
+            "5.4; Lample et al. 2018, section 2.3, who shuffle words to be put in order again",
+            _TEXT,
+            values=(0, 3),
+            search=(0, 5),
+        ),
     ] = 0
     files_languages: Annotated[
         str | None, Field(pattern=r"^[a-z]{2,3}-[a-z]{2,3}$", description="Such as en-de."), _FILES

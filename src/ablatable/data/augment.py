@@ -64,9 +64,12 @@ class Sampling:
 
 @dataclass(frozen=True)
 class WordNoise:
-    """Source pieces that turn unknown at the rate ``dropout`` (Bowman et al., 2016), or move at most ``swap`` places.
+    """Source pieces that turn unknown at the rate ``dropout``, or move at most ``swap`` places.
 
-    Moving: pieces are sorted by position + u (swap + 1) with u uniform in [0, 1) (Lample et al., 2018, section 2.3).
+    Dropout is that of Bowman et al. 2016, section 3.1 (each word by itself becomes the unknown one), who apply it to
+    what the decoder reads; here it is the source. Moving is that of Lample et al. 2018, section 2.3 (sorted by
+    position + u (swap + 1), u uniform in [0, 1)), who shuffle words for an auto-encoder to put in order; here it is
+    the pieces of a source to be translated.
     """
 
     seed: int
