@@ -37,8 +37,11 @@ class Runtime:
 
 @dataclass(frozen=True, kw_only=True, config=_STRICT)
 class Tracking:
-    """Weights & Biases."""
+    """Where runs are mirrored while they train; nothing here changes a run."""
 
     wandb: Annotated[Literal["offline", "online", "off"], Field(description="Where runs are mirrored.")] = "offline"
+    tensorboard: Annotated[
+        bool, Field(description="Also, or with wandb=off instead, TensorBoard files in the run's folder.")
+    ] = False
     project: Annotated[str, Field(min_length=1, description="W&B project.")] = "ablatable"
     entity: Annotated[str | None, Field(description="W&B entity; null means the account's default.")] = None

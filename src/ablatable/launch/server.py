@@ -26,11 +26,14 @@ HEAVY = (
 """What a run needs and takes seconds to import. `cli.main` is there because multiprocessing repeats the
 imports of the console script in every process it starts."""
 
+WANDB = ("wandb", "wandb.apis.public", "wandb.sdk.launch")
+"""The client, and what starting a run with it would import."""
+
 
 def preload_list(wandb: bool) -> list[str]:
     """Modules the server imports before its first fork; W&B only where a run wants it and it is installed."""
-    wanted = [*HEAVY, "wandb"] if wandb and importlib.util.find_spec("wandb") is not None else list(HEAVY)
-    return ["ablatable.launch.warm", *wanted]
+    there = wandb and importlib.util.find_spec("wandb") is not None
+    return ["ablatable.launch.warm", *HEAVY, *(WANDB if there else ())]
 
 
 def start(preload: Iterable[str]) -> ForkServerContext:

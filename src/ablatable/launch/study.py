@@ -99,7 +99,7 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
     """The runs to do: not those completed, nor (unless asked) those that failed."""
     done = {"completed"} if retry_failed else {"completed", "failed", "pruned"}
     runs = [
-        (row.row.name, experiment, id)
+        (row.row, experiment, id)
         for row in found.rows
         for experiment, id in zip(row.experiments, row.ids, strict=True)
         if found.store.status(id).state not in done
@@ -111,11 +111,12 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
             Job(
                 experiment,
                 id,
-                Labels(found.study.name, row, found.scale),
+                Labels(found.study.name, row.name, found.scale),
                 found.store.folder(id).absolute(),
                 cache_folder().absolute(),
                 trained_by=trained_by.get(id),
                 keeps_training=id in awaited,
+                changed=tuple(row.set),
             ),
             0.0 if id in trained_by else cost_of(experiment).flops,
         )

@@ -75,23 +75,48 @@ def read_events(path: Path) -> list[dict[str, Any]]:
     A last line without its newline is still being written, or was torn by a kill: it is skipped. A damaged
     line elsewhere is an InputError that names the file and the line.
     """
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    events: list[dict[str, Any]] = []
-    for number, line in enumerate(content.split(b"\n")[:-1], start=1):
+    return EventTail(path).read()
+
+
+class EventTail:
+    """Follows a ledger as it grows: each call gives the whole events that came since the last one.
+
+    A line is taken once its newline is there, so a torn end is read when the writer has replaced it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offset = 0
+        self._lines = 0
+
+    def read(self) -> list[dict[str, Any]]:
+        """The new events, oldest first. Raises InputError for a damaged line, naming it, or a ledger cut short."""
+        try:
+            with open(self._path, "rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                if size < self._offset:
+                    raise InputError(f"{self._path} was cut short while it was followed; something else writes there")
+                file.seek(self._offset)
+                content = file.read(size - self._offset)
+        except FileNotFoundError:
+            return []
+        whole = content[: content.rfind(b"\n") + 1]
+        events = [self._event(line, number) for number, line in enumerate(whole.split(b"\n")[:-1], self._lines + 1)]
+        self._offset += len(whole)
+        self._lines += len(events)
+        return events
+
+    def _event(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             event: Any = json.loads(line)
         except ValueError:
             event = None
         if not isinstance(event, dict) or "kind" not in event:
             raise InputError(
-                f"{path}, line {number}, is not an event: delete that line, or move the run's folder away "
+                f"{self._path}, line {number}, is not an event: delete that line, or move the run's folder away "
                 "and run it again"
             )
-        events.append(event)  # pyright: ignore[reportUnknownArgumentType] (untyped JSON)
-    return events
+        return event  # pyright: ignore[reportUnknownVariableType] (untyped JSON)
 
 
 def _whole_lines(path: Path) -> int:

@@ -20,7 +20,8 @@ class Job:
 
     ``trained_by`` is the id of a run of the same store whose training serves this one, because the two differ only in
     what is done with the weights; where its weights are gone, this run trains after all. ``keeps_training`` asks to
-    leave the training state where it is when the run has finished: others wait for it.
+    leave the training state where it is when the run has finished: others wait for it. ``changed`` names the settings
+    that a row or a command line changes, for those who look for the run later.
     """
 
     experiment: Experiment
@@ -30,3 +31,4 @@ class Job:
     cache: Path
     trained_by: str | None = None
     keeps_training: bool = False
+    changed: tuple[str, ...] = ()

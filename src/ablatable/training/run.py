@@ -24,10 +24,11 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Labels, Metric, Record, Status
 from ablatable.record.stamp import collect, utc_now
 from ablatable.record.store import Store
+from ablatable.tracking.final import final_of
+from ablatable.tracking.opening import check_tracking, open_mirror
 from ablatable.training.checkpoint import Checkpoints, load_weights, save_weights
 from ablatable.training.final import evaluate_split, vocabulary_sizes
 from ablatable.training.fit import device_kind, fit, saved_progress, set_up_process
-from ablatable.training.mirror import check_tracking, open_mirror
 from ablatable.training.module import Diverged
 from ablatable.training.progress import Progress
 from ablatable.training.scored import KINDS, averaged_checkpoints
@@ -38,9 +39,10 @@ def prepare_data(experiments: Sequence[Experiment], cache: Path) -> None:
     """Fetch, tokenise and pack what these experiments read, so that runs started together find it ready.
 
     Raises:
-        InputError: a corpus that cannot be had, or a setting its text does not allow.
+        InputError: a corpus or a tracker that cannot be had, or a setting the text does not allow.
     """
     for experiment in experiments:
+        check_tracking(experiment.tracking)
         _check_lengths(experiment, prepare(experiment, cache))
 
 
@@ -56,7 +58,7 @@ def execute(job: Job) -> Record:
         found = store.read(job.id)
         if found is not None and found.status == "completed":
             return found
-        check_tracking(job.experiment.tracking.wandb)
+        check_tracking(job.experiment.tracking)
         return _execute(job, store)
 
 
@@ -71,7 +73,7 @@ def _execute(job: Job, store: Store) -> Record:
     with open_mirror(job) as mirror:
         record = _train_and_score(job, dataset, started, clock)
         store.write_record(record)
-        mirror.summarise(record)
+        mirror.summarise(lambda: final_of(job, dataset, record))
     # A failed run keeps no training state either: --retry-failed is to start anew, not to fail again from its end.
     keep_state = record.status == "completed" and (experiment.runtime.keep_checkpoints or job.keeps_training)
     Checkpoints(job.folder / "checkpoints").clean(keep_state)
