@@ -236,7 +236,9 @@ class _Launch:
             run.reported = update
             prune = self._desk.report(run.claimed, update, sign * nll)
             if prune and run.wish is None and run.process is not None:
-                run.prune(f"pruned by {self._plan.sweep.pruner.kind} at update {update}: valid.nll {nll:.4f}")
+                run.prune(
+                    f"stopped by the pruner {self._plan.sweep.pruner.kind} at update {update}: valid.nll {nll:.4f}"
+                )
 
     def _finish(self, run: Running, finished: Finished) -> None:
         self._running.remove(run)

@@ -23,7 +23,7 @@ from ablatable.record.job import Job
 from ablatable.training.checkpoint import Checkpoints
 from ablatable.training.keeper import Keeper
 from ablatable.training.loss import smoothing_of
-from ablatable.training.module import Diverged, TranslationModule
+from ablatable.training.module import Diverged, Pruned, TranslationModule
 from ablatable.training.prior import label_counts
 from ablatable.training.progress import Progress
 from ablatable.training.stream import EpochStart, MicroBatch, UpdateStream
@@ -100,6 +100,7 @@ def fit(job: Job, dataset: Dataset) -> Progress:
 
     Raises:
         Diverged: the loss stopped being finite.
+        Pruned: a sweep asked for it.
         RunFailed: the disk is full.
     """
     _quiet()
@@ -126,7 +127,7 @@ def fit(job: Job, dataset: Dataset) -> Progress:
 def told_by_rank(trace: str) -> Exception | None:
     """The exception of ours that ended a rank; a rank is another process and sends its traceback as text."""
     last = trace.strip().rpartition("\n")[2]
-    for kind in (Diverged, RunFailed, InputError):
+    for kind in (Diverged, Pruned, RunFailed, InputError):
         name = f"{kind.__module__}.{kind.__qualname__}: "
         if last.startswith(name):
             return kind(last.removeprefix(name))

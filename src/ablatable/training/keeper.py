@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ import torch
 
 from ablatable.data.packed import PackedPairs
 from ablatable.record.events import EventWriter
+from ablatable.record.prune import asked_to_prune
 from ablatable.record.schema import CurvePoint
 from ablatable.training.checkpoint import Checkpoints, atomically, save_weights
 from ablatable.training.evaluate import split_sums
-from ablatable.training.module import Diverged, TranslationModule
+from ablatable.training.module import Diverged, Pruned, TranslationModule
 from ablatable.training.patience import Validation, cause, runs_out
 from ablatable.training.schedule import learning_rate, peak_setting
 from ablatable.training.stream import MicroBatch
@@ -66,9 +68,11 @@ class Keeper(pl.Callback):
         spent = update >= train.updates or (
             train.max_target_tokens is not None and pl_module.progress.target_tokens >= train.max_target_tokens
         )
-        due_report, due_save, out_of_time = (
-            self._look(trainer, pl_module) if update % _LOOK_EVERY == 0 else (False, False, False)
+        due_report, due_save, out_of_time, wish = (
+            self._look(trainer, pl_module) if update % _LOOK_EVERY == 0 else (False, False, False, None)
         )
+        if wish is not None:
+            raise Pruned(wish)
         done = spent or out_of_time
         due_valid = update % train.validate_every == 0 or done
         if due_report or due_valid or due_save:
@@ -84,7 +88,7 @@ class Keeper(pl.Callback):
         if due_save or due_valid:
             self._save(trainer)
 
-    def _look(self, trainer: pl.Trainer, module: TranslationModule) -> tuple[bool, bool, bool]:
+    def _look(self, trainer: pl.Trainer, module: TranslationModule) -> tuple[bool, bool, bool, str | None]:
         now = time.monotonic()
         minutes = module.experiment.train.max_minutes
         seconds = module.progress.seconds + now - self._clock
@@ -92,6 +96,7 @@ class Keeper(pl.Callback):
             now - self._reported >= _REPORT_SECONDS,
             now - self._saved >= module.experiment.runtime.save_seconds,
             minutes is not None and seconds >= 60 * minutes,
+            asked_to_prune(self._events_path.parent, os.getpgrp()),
         )
         return trainer.strategy.broadcast(decision) if trainer.world_size > 1 else decision
 

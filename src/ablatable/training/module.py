@@ -24,6 +24,10 @@ class Diverged(Exception):
     """The loss stopped being a finite number; the message is the run's cause of failure."""
 
 
+class Pruned(Exception):
+    """A sweep asked this run to end early; the message says why."""
+
+
 class TranslationModule(pl.LightningModule):
     """Trains one model. Metrics gather in tensors and are read once per report, never by per-step ``self.log``."""
 

@@ -21,6 +21,7 @@ from ablatable.nn.network import AnyNetwork
 from ablatable.record.events import EventWriter
 from ablatable.record.files import write_atomic
 from ablatable.record.job import Job
+from ablatable.record.prune import forget_prune
 from ablatable.record.schema import Labels, Metric, Record, Status
 from ablatable.record.stamp import collect, utc_now
 from ablatable.record.store import Store
@@ -29,7 +30,7 @@ from ablatable.tracking.opening import check_tracking, open_mirror
 from ablatable.training.checkpoint import Checkpoints, load_weights, save_weights
 from ablatable.training.final import evaluate_split, vocabulary_sizes
 from ablatable.training.fit import device_kind, fit, saved_progress, set_up_process
-from ablatable.training.module import Diverged
+from ablatable.training.module import Diverged, Pruned
 from ablatable.training.progress import Progress
 from ablatable.training.scored import KINDS, averaged_checkpoints
 from ablatable.training.shared import adopt, adopted_progress, failure, repeatable, trained_by, trainer_code
@@ -77,6 +78,7 @@ def _execute(job: Job, store: Store) -> Record:
     # A failed run keeps no training state either: --retry-failed is to start anew, not to fail again from its end.
     keep_state = record.status == "completed" and (experiment.runtime.keep_checkpoints or job.keeps_training)
     Checkpoints(job.folder / "checkpoints").clean(keep_state)
+    forget_prune(job.folder)
     return record
 
 
@@ -117,11 +119,11 @@ def _train_and_score(job: Job, dataset: Dataset, started: str, clock: float) -> 
         if trainers is not None:
             raise Diverged(trainers)
         progress = adopted or fit(job, dataset)
-    except Diverged as error:
-        cause = str(error)
-        _finish(job, "failed", cause)
+    except (Diverged, Pruned) as error:
+        status, cause = "pruned" if isinstance(error, Pruned) else "failed", str(error)
+        _finish(job, status, cause)
         progress = saved_progress(checkpoints) or Progress()
-        return _record(job, dataset, "failed", cause, {}, progress, started, before.seconds + time.monotonic() - clock)
+        return _record(job, dataset, status, cause, {}, progress, started, before.seconds + time.monotonic() - clock)
     model = evaluated_model(job.experiment, dataset, checkpoints)
     device = torch.device(device_kind(job.experiment))
     metrics = vocabulary_sizes(dataset) | averaged_checkpoints(job.experiment, progress.update)

@@ -120,6 +120,7 @@ def _history(figure: Figure, done: Sequence[Tried], plan: Plan, index: int) -> N
     best = list(itertools.accumulate(values, min if objective.direction == "lower" else max))
     axes.scatter(numbers, values, s=16, color=_QUIET, label="trial")
     axes.step(numbers, best, where="post", color=_INK, label="best so far")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("trial")
     axes.set_ylabel(_axis_name(objective))
     axes.set_title(plan.sweep.title)
