@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ablatable.config.dump import from_dict
+from ablatable.config.model.position import POSITIONED
 from ablatable.config.schema import Experiment
 from ablatable.config.yaml_file import read
 from ablatable.errors import InputError
@@ -41,6 +42,22 @@ def check_attention(folder: Path, experiment: Experiment) -> None:
             f"run {folder.name} is of model.architecture={architecture}, which has no attention heads to show; "
             "name a run of model.architecture=transformer"
         )
+
+
+def check_positions(folder: Path, experiment: Experiment) -> None:
+    """Refuse a run whose model has no positions.
+
+    Raises:
+        InputError: an architecture that counts for itself or has no order, or ``model.position=none``.
+    """
+    model = experiment.model
+    if model.architecture not in POSITIONED:
+        raise InputError(
+            f"run {folder.name} is of model.architecture={model.architecture}, which has no positions to show; "
+            f"name a run of model.architecture={' or '.join(POSITIONED)}"
+        )
+    if model.position == "none":
+        raise InputError(f"run {folder.name} has model.position=none, nothing to show; name a run of another kind")
 
 
 def check_weights(folder: Path) -> None:

@@ -67,6 +67,28 @@ def attention(
     _print(made, make.to_text(made), make.write(made, _output(output, folder, "attention"), layer, head), format)
 
 
+@app.command()
+def positions(
+    run: Annotated[
+        str | None, typer.Option(help="Look at this run's own: its id, enough of its beginning, or its folder.")
+    ] = None,
+    count: Annotated[
+        int, typer.Option("--positions", min=4, max=1024, help="Positions, or offsets either way, to show.")
+    ] = 128,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 1,
+    output: Output = None,
+    format: Format = "text",
+) -> None:
+    """How alike two positions are by their offset, the rotation property of sinusoids, RoPE's decay, biases."""
+    from ablatable.config.locate import cache_folder
+
+    folder = None if run is None else _placing(run)
+    from ablatable.analysis.positions import make
+
+    made, tables = make.measure(folder, cache_folder(), count, seed)
+    _print(made, make.to_text(made), make.write(made, tables, _output(output, folder, "positions")), format)
+
+
 def _check_sentence(sentence: str | None, index: int | None, target: str | None, reference: bool) -> None:
     from ablatable.errors import InputError
 
@@ -86,6 +108,16 @@ def _attending(run: str) -> Path:
 
     folder = _folder(run)
     check_attention(folder, experiment_of(folder))
+    check_weights(folder)
+    return folder
+
+
+def _placing(run: str) -> Path:
+    """The folder of a run with positions and weights, before torch loads."""
+    from ablatable.analysis.runs import check_positions, check_weights, experiment_of
+
+    folder = _folder(run)
+    check_positions(folder, experiment_of(folder))
     check_weights(folder)
     return folder
 
