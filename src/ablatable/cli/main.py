@@ -10,6 +10,7 @@ from ablatable.cli import (
     analyse,
     axes,
     compare,
+    complexity,
     corpus,
     doctor,
     plan,
@@ -46,6 +47,7 @@ app.command()(compare.compare)
 app.command()(publish.publish)
 app.command()(translate.translate)
 app.add_typer(analyse.app, name="analyse")
+app.command()(complexity.complexity)
 app.command()(doctor.doctor)
 
 

@@ -1,0 +1,151 @@
+"""What is measured: sizes, rounds, and which points the exponents are fitted to. A pure function, no torch.
+
+The asymptotic range is settled here, before anything is measured, by rules about what is not the layer's leading term:
+
+- Calling a layer costs some 50 microseconds whatever its size. Points of fewer than ``CALL`` operations are left out.
+- A recurrent step costs a microsecond or so, and element-wise work that grows with d, beside its products, which grow
+  with d². Along d, points whose steps hold fewer than ``STEP`` operations are left out. Along n there is no reason to:
+  that part is as linear in n as the rest.
+- A recurrent step reads its whole recurrent matrix to use every number once. While that fits in a core's share of the
+  last cache, a step costs its arithmetic; beyond, it costs the way to main memory, and the time an operation takes
+  changes with d. Along d, points whose matrix is larger than ``CACHE`` are left out.
+
+All points are measured and drawn, those outside the range hollow.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ablatable.analysis.complexity.theory import LAYERS, PATHS, operations, path_length
+
+CALL = 50_000_000
+"""About a millisecond on one core: the overhead of a call is a twentieth of it."""
+STEP = 500_000
+"""About ten microseconds, likewise."""
+CACHE = 4 * 2**20
+"""Bytes of the last cache that one core can count on."""
+
+Point = tuple[str, int, int]
+"""Layer, n, d."""
+Along = Literal["n", "d"]
+"""What a sweep changes."""
+ALONG: tuple[Along, ...] = ("n", "d")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what is measured; equal settings, equal points in equal order.
+
+    Args:
+        threads: of the processor.
+        device: where the layers run.
+        backward: time and memory of forward and backward, not of forward alone.
+        rounds: how often every point is timed.
+        sample_seconds: a sample is as many calls as this takes, one at least.
+        kernel: k of the convolutions.
+        window: r of restricted self-attention.
+        along_n: lengths, at width ``at_d``.
+        along_d: widths, at length ``at_n``.
+        most: operations of the largest point of a sweep.
+        crossing: lengths at each width at which self-attention and the recurrent layer are compared.
+        path_lengths: n of the maximum path lengths.
+        path_sizes: k or r of the maximum path lengths, by kind.
+    """
+
+    threads: int = 1
+    device: Literal["cpu", "cuda"] = "cpu"
+    backward: bool = False
+    rounds: int = 11
+    sample_seconds: float = 0.004
+    kernel: int = 3
+    window: int = 65
+    along_n: tuple[int, ...] = (32, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+    at_d: int = 128
+    along_d: tuple[int, ...] = (64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1536, 2048)
+    at_n: int = 512
+    most: int = 5_000_000_000
+    crossing: dict[int, tuple[int, ...]] = field(
+        default_factory=lambda: {
+            64: (64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048),
+            128: (128, 256, 384, 512, 768, 1024, 1536, 2048, 3072),
+            192: (192, 384, 768, 1024, 1536, 2048, 3072),
+        }
+    )
+    path_lengths: tuple[int, ...] = (2, 3, 5, 8, 9, 16, 27, 33, 64, 100)
+    path_sizes: dict[str, tuple[int, ...]] = field(
+        default_factory=lambda: {
+            "self-attention": (0,),
+            "recurrent": (0,),
+            "convolutional": (2, 3, 5, 9),
+            "convolutional-centred": (3, 5, 9),
+            "dilated": (2, 3, 5),
+            "restricted": (3, 5, 9, 33),
+        }
+    )
+
+    def points(self) -> list[Point]:
+        """Every point once, ordered."""
+        found = {point for layer in LAYERS for along in ALONG for point in self.sweep(layer, along)}
+        found |= {(layer, n, d) for d, lengths in self.crossing.items() for n in lengths for layer in COMPARED}
+        return sorted(found)
+
+    def sweep(self, layer: str, along: Along) -> list[Point]:
+        """The points of one sweep, in order."""
+        sizes = [(n, self.at_d) for n in self.along_n] if along == "n" else [(self.at_n, d) for d in self.along_d]
+        return [(layer, n, d) for n, d in sizes if self.operations((layer, n, d)) <= self.most]
+
+    def order(self, number: int) -> list[Point]:
+        """The points in the order of a round, another one each time, so that drift of the machine meets all alike."""
+        points = self.points()
+        random.Random(number).shuffle(points)
+        return points
+
+    def operations(self, point: Point) -> int:
+        """Operations of one forward pass."""
+        layer, n, d = point
+        return operations(layer, n, d, self.kernel, self.window)
+
+    def asymptotic(self, point: Point, along: Along) -> bool:
+        """Whether the time at this point is its leading term's, by the rules at the top of this file."""
+        layer, n, d = point
+        if self.operations(point) < CALL:
+            return False
+        if along == "n" or LAYERS[layer].products is not None:
+            return True
+        return self.operations(point) / n >= STEP and 16 * d * d <= CACHE
+
+    def paths(self) -> Iterator[tuple[str, int, int]]:
+        """Every (kind, n, size) whose maximum path length is measured."""
+        for kind in PATHS:
+            for size in self.path_sizes[kind]:
+                for n in self.path_lengths:
+                    if path_length(kind, n, size) <= MOST_LAYERS:
+                        yield kind, n, size
+
+
+MOST_LAYERS = 100
+"""Deeper stacks are not built: the gradient through j layers is taken for every j."""
+
+COMPARED = ("self-attention", "self-attention-projected", "recurrent")
+"""The layers whose costs cross."""
+
+
+def quick(settings: Settings) -> Settings:
+    """Small sizes and few rounds: what the command does, in seconds; the exponents mean little."""
+    return Settings(
+        threads=settings.threads,
+        device=settings.device,
+        backward=settings.backward,
+        rounds=3,
+        sample_seconds=0.001,
+        along_n=(64, 384, 512, 768, 1024, 1536),
+        along_d=(64, 128, 192, 256, 320),
+        at_n=384,
+        most=700_000_000,
+        crossing={64: (64, 256, 1024)},
+        path_lengths=(2, 9, 16, 17),
+    )
