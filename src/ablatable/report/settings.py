@@ -71,9 +71,16 @@ def _or_default(config: Config, path: str) -> Any:
 
 
 def _meant(config: Config, path: str) -> Any:
-    semantic = {name: part for name, part in config.items() if name not in (*OPERATIONAL_SECTIONS, "seed")}
+    semantic = {
+        name: _known(name, part) for name, part in config.items() if name not in (*OPERATIONAL_SECTIONS, "seed")
+    }
     experiment = _experiment(json.dumps(semantic, sort_keys=True))
     return None if experiment is None else resolved(experiment, path)
+
+
+def _known(section: str, part: Mapping[str, Any]) -> dict[str, Any]:
+    """What this version knows of a section."""
+    return {name: value for name, value in part.items() if f"{section}.{name}" in leaves()}
 
 
 @lru_cache(maxsize=1024)

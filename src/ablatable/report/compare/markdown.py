@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from ablatable.report.compare.model import Comparison, MetricLine, Part, SettingLine, TestLine
+from ablatable.report.compare.model import Comparison, MetricLine, PairedTest, Part, SettingLine
 from ablatable.report.compare.plot_text import AXES, draw
 from ablatable.report.layout import DASH, DELTA, PLUS_MINUS
 from ablatable.report.markdown import escape
@@ -132,7 +132,7 @@ def _tests(made: Comparison) -> str:
     return markdown_table(heads + (["p (Holm)"] if corrected else []), rows, (0, 1, 2))
 
 
-def _test(line: TestLine, corrected: bool) -> list[str]:
+def _test(line: PairedTest, corrected: bool) -> list[str]:
     places = digits(line.metric)
     interval = ""
     if line.low is not None and line.high is not None:

@@ -70,7 +70,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class TestLine:
+class PairedTest:
     """One side against the first. ``n`` counts seeds or sentences; ``corrected`` is Holm's, None for one comparison."""
 
     letter: str
@@ -114,7 +114,7 @@ class Comparison:
     provenance: tuple[SettingLine, ...] = ()
     metrics: tuple[MetricLine, ...] = ()
     curves: tuple[Curve, ...] = ()
-    tests: tuple[TestLine, ...] = ()
+    tests: tuple[PairedTest, ...] = ()
     test_notes: tuple[str, ...] = ()
     sentences: tuple[Sentence, ...] = ()
     sentences_by: str = ""

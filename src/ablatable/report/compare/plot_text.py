@@ -76,4 +76,4 @@ def _below(axis: Axis, left: float, right: float, width: int) -> list[str]:
     first, last = f"{left:,.0f}", f"{right:,.0f}"
     middle = AXES[axis]
     room = width - len(first) - len(last)
-    return [f"{'':>{_MARGIN - 2}} +{'-' * width}", f"{'':>{_MARGIN - 1}}{first}{middle:^{max(room, 0)}}{last}"]
+    return [f"{'':>{_MARGIN - 2}} +{'-' * width}", f"{'':>{_MARGIN}}{first}{middle:^{max(room, 0)}}{last}"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ablatable.report.compare.model import TestLine
+from ablatable.report.compare.model import PairedTest
 from ablatable.report.compare.side import Side
 from ablatable.report.compare.text import representatives
 
 
-def test_notes(sides: Sequence[Side], tests: Sequence[TestLine], samples: tuple[int, int], seed: int) -> list[str]:
+def test_notes(sides: Sequence[Side], tests: Sequence[PairedTest], samples: tuple[int, int], seed: int) -> list[str]:
     """Sentences for the tests there are; ``samples`` are those of the bootstrap and of the randomisation."""
     notes: list[str] = []
     if any(line.over == "seeds" for line in tests):

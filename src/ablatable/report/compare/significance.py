@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from ablatable.report.compare.model import TestLine
+from ablatable.report.compare.model import PairedTest
 from ablatable.report.compare.numbers import metric_keys, to_first
 from ablatable.report.compare.side import Side
 from ablatable.report.compare.text import Text
@@ -24,10 +24,10 @@ def has_seeds(first: Side, other: Side) -> bool:
     return len(first.runs) >= 2 and len(other.runs) >= 2
 
 
-def seed_tests(sides: Sequence[Side], split: str) -> list[TestLine]:
+def seed_tests(sides: Sequence[Side], split: str) -> list[PairedTest]:
     """Student's t for each side with seeds against a first one with seeds, as tables have it."""
     known = metric_keys(sides)
-    lines: list[TestLine] = []
+    lines: list[PairedTest] = []
     for key in (f"{split}.{metric}" for metric in SEED_METRICS):
         if key not in known:
             continue
@@ -38,13 +38,13 @@ def seed_tests(sides: Sequence[Side], split: str) -> list[TestLine]:
             first, own = sides[0].values(key), side.values(key)
             n = len(first.keys() & own.keys()) if gap.method == "paired" else len(first) + len(own)
             test = _SEED_TESTS[gap.method]
-            lines.append(TestLine(side.letter, key, test, "seeds", n, gap.value, gap.low, gap.high, gap.p))
+            lines.append(PairedTest(side.letter, key, test, "seeds", n, gap.value, gap.low, gap.high, gap.p))
     return holm_by_family(lines)
 
 
 def sentence_tests(
     sides: Sequence[Side], text: Text, split: str, seed: int, samples: tuple[int, int]
-) -> list[TestLine]:
+) -> list[PairedTest]:
     """Paired bootstrap and approximate randomisation of each side without seeds of its own against the first.
 
     Args:
@@ -54,7 +54,7 @@ def sentence_tests(
         seed: of the resampling.
         samples: of the bootstrap and of the randomisation.
     """
-    lines: list[TestLine] = []
+    lines: list[PairedTest] = []
     for name, counts in text.counts.items():
         measure = MEASURES[name]
         for i, side in enumerate(sides[1:], start=1):
@@ -70,8 +70,8 @@ def sentence_tests(
     return holm_by_family(sorted(lines, key=lambda line: order.index((line.metric, line.test))))
 
 
-def _line(side: Side, key: str, found: Comparison, sentences: int) -> TestLine:
-    return TestLine(
+def _line(side: Side, key: str, found: Comparison, sentences: int) -> PairedTest:
+    return PairedTest(
         letter=side.letter,
         metric=key,
         test=found.test,
@@ -85,9 +85,9 @@ def _line(side: Side, key: str, found: Comparison, sentences: int) -> TestLine:
     )
 
 
-def holm_by_family(lines: Sequence[TestLine]) -> list[TestLine]:
+def holm_by_family(lines: Sequence[PairedTest]) -> list[PairedTest]:
     """Correct for several comparisons with the first side: one family a metric and test, neighbours in the list."""
-    made: list[TestLine] = []
+    made: list[PairedTest] = []
     for _, members in groupby(lines, key=lambda line: (line.metric, line.over == "seeds" or line.test)):
         family = list(members)
         corrected = holm([line.p for line in family]) if len(family) > 1 else [None]
