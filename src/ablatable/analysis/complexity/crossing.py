@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, log
 from statistics import median
@@ -53,7 +53,7 @@ def crossing(
     layer: str,
     d: int,
     lengths: Sequence[int],
-    operations: Mapping[Point, int],
+    operations: Callable[[Point], int],
     seconds: Callable[[Point], list[float]],
 ) -> Crossing:
     """Where ``layer`` overtakes the recurrent one; the interval is a bootstrap over rounds, in which all points are
@@ -66,7 +66,7 @@ def crossing(
         operations: of each point.
         seconds: of each point, by round.
     """
-    counted = equal(lengths, lambda n: operations[layer, n, d], lambda n: operations["recurrent", n, d])
+    counted = equal(lengths, lambda n: operations((layer, n, d)), lambda n: operations(("recurrent", n, d)))
     own, others = ({n: seconds((name, n, d)) for n in lengths} for name in (layer, "recurrent"))
     rounds = min(len(times) for times in (*own.values(), *others.values()))
     draw = random.Random(0)

@@ -83,8 +83,8 @@ def _slopes(axes: Axes) -> None:
 
 def _rate(axes: Axes, made: Measurements, along: Along) -> None:
     def rates(points: Sequence[Point]) -> list[float]:
-        operations, seconds = values(made, points, "operations"), values(made, points, "time")
-        return [o / s / _GIGA for o, s in zip(operations, seconds, strict=True)]
+        seconds = values(made, points, "time")
+        return [made.settings.operations(point) / s / _GIGA for point, s in zip(points, seconds, strict=True)]
 
     for layer in SHOWN:
         _curve(axes, made, layer, along, rates)

@@ -58,16 +58,15 @@ class _Making:
         self._calls: dict[Point, timing.Call] = {}
 
     def all(self) -> None:
-        points = self._settings.points()
         for kind, n, size in self._settings.paths():
             if (kind, n, size) not in self._found.paths:
                 length = paths.measure(kind, n, size)
                 self._write("path lengths", "path", path=kind, n=n, size=size, length=length)
-        for point in points:
+        for point in self._settings.counted_points():
             if point not in self._found.counts:
                 operations, steps = counting.count(self._case(point, "cpu").forward)
                 self._write("operations", "count", **_named(point), operations=operations, steps=steps)
-        for point in points:
+        for point in self._settings.memory_points():
             if point not in self._found.memory:
                 peak = timing.peak_memory(self._call(point), self._settings.device)
                 self._write("memory", "memory", **_named(point), bytes=peak)

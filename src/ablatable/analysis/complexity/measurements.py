@@ -69,8 +69,9 @@ class Measurements:
     @property
     def expected(self) -> int:
         """How many there are to be."""
-        points = len(self.settings.points())
-        return len(list(self.settings.paths())) + points * (2 + self.settings.rounds)
+        s = self.settings
+        once = (list(s.paths()), s.counted_points(), s.memory_points())
+        return sum(map(len, once)) + s.rounds * len(s.points())
 
     def seconds(self, point: Point) -> list[float]:
         """Time of one call in each round.

@@ -51,6 +51,9 @@ class Settings:
         along_n: lengths, at width ``at_d``.
         along_d: widths, at length ``at_n``.
         most: operations of the largest point of a sweep.
+        count_n: along n, operations and steps are counted up to this length: tracing a recurrence takes a millisecond
+            a step, and a count that equals its closed form at every size so far need not be repeated.
+        count_at_n: along d, they are counted at this length.
         crossing: lengths at each width at which self-attention and the recurrent layer are compared.
         path_lengths: n of the maximum path lengths.
         path_sizes: k or r of the maximum path lengths, by kind.
@@ -68,6 +71,8 @@ class Settings:
     along_d: tuple[int, ...] = (64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1536, 2048)
     at_n: int = 512
     most: int = 5_000_000_000
+    count_n: int = 1024
+    count_at_n: int = 64
     crossing: dict[int, tuple[int, ...]] = field(
         default_factory=lambda: {
             64: (64, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048),
@@ -87,8 +92,22 @@ class Settings:
         }
     )
 
+    def counted(self, layer: str, along: Along) -> list[Point]:
+        """The points of one sweep whose operations are counted, in order."""
+        if along == "n":
+            return [(layer, n, self.at_d) for n in self.along_n if n <= self.count_n]
+        return [(layer, self.count_at_n, d) for d in self.along_d]
+
+    def counted_points(self) -> list[Point]:
+        """All of them."""
+        return sorted({point for layer in LAYERS for along in ALONG for point in self.counted(layer, along)})
+
+    def memory_points(self) -> list[Point]:
+        """The points whose memory is measured."""
+        return [point for layer in LAYERS for point in self.sweep(layer, "n")]
+
     def points(self) -> list[Point]:
-        """Every point once, ordered."""
+        """Every point that is timed once, ordered."""
         found = {point for layer in LAYERS for along in ALONG for point in self.sweep(layer, along)}
         found |= {(layer, n, d) for d, lengths in self.crossing.items() for n in lengths for layer in COMPARED}
         return sorted(found)
@@ -105,7 +124,7 @@ class Settings:
         return points
 
     def operations(self, point: Point) -> int:
-        """Operations of one forward pass."""
+        """Operations of one forward pass, in closed form."""
         layer, n, d = point
         return operations(layer, n, d, self.kernel, self.window)
 

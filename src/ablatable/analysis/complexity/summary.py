@@ -104,7 +104,7 @@ def summarise(made: Measurements) -> Summary:
         counts=[_counts(made, layer) for layer in LAYERS],
         paths=[_lengths(made, kind) for kind in PATHS],
         crossings=[
-            crossing(layer, d, lengths, {point: of[0] for point, of in made.counts.items()}, made.seconds)
+            crossing(layer, d, lengths, settings.operations, made.seconds)
             for layer in COMPARED
             if layer != "recurrent"
             for d, lengths in settings.crossing.items()
@@ -140,7 +140,7 @@ def values(made: Measurements, points: Sequence[Point], quantity: Quantity) -> l
 
 def _power(made: Measurements, layer: str, quantity: Quantity, along: Along) -> Power:
     counted = quantity == "operations"  # exact at every size, so there is no range to choose
-    points = made.settings.sweep(layer, along) if counted else in_range(made, layer, along)
+    points = made.settings.counted(layer, along) if counted else in_range(made, layer, along)
     fit = exponent([size(point, along) for point in points], values(made, points, quantity))
     known = LAYERS[layer].exponents
     theory = None if known is None else known[ALONG.index(along)]
@@ -153,10 +153,7 @@ def _rates(made: Measurements, points: list[Point], quantity: Quantity) -> tuple
     if quantity != "time" or not points:
         return None
     ends = [points[0], points[-1]]
-    first, last = (
-        operations / seconds
-        for operations, seconds in zip(values(made, ends, "operations"), values(made, ends, "time"), strict=True)
-    )
+    first, last = (made.settings.operations(end) / s for end, s in zip(ends, values(made, ends, "time"), strict=True))
     return first, last
 
 

@@ -1,0 +1,96 @@
+"""Exponents and crossings on data whose law is known."""
+
+import random
+
+import numpy as np
+import pytest
+
+from ablatable.analysis.complexity.crossing import crossing, equal
+from ablatable.analysis.complexity.fit import exponent
+from ablatable.analysis.complexity.settings import Settings
+
+SIZES = (256, 384, 512, 768, 1024, 1536, 2048, 3072)
+
+
+@pytest.mark.parametrize("power", [0, 1, 2, 1.5])
+def test_an_exact_power_has_its_exponent_and_no_width(power: float) -> None:
+    found = exponent(SIZES, [3e-9 * x**power for x in SIZES])
+    assert found is not None
+    assert found.interval.estimate == pytest.approx(power, abs=1e-12)
+    assert found.interval.high - found.interval.low < 1e-9
+    assert (found.first, found.last, found.points) == (256, 3072, 8)
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.2])
+def test_intervals_cover_as_often_as_they_say(noise: float) -> None:
+    """2,000 draws about a power law: the straight line's interval covers 95 %, within three standard errors."""
+    generator = np.random.default_rng(1)
+    straight = extended = 0
+    for _ in range(2000):
+        found = exponent(SIZES, [x**2 * float(np.exp(noise * generator.normal())) for x in SIZES])
+        assert found is not None
+        straight += 2.0 in found.straight
+        extended += 2.0 in found.interval
+    assert straight / 2000 == pytest.approx(0.95, abs=0.015)
+    assert extended >= straight
+
+
+def test_an_overhead_widens_the_interval_towards_the_asymptote() -> None:
+    """A constant of a fifth of the first point: the straight line misses 2 by much of its width, the end does not."""
+    times = [x**2 + 0.2 * SIZES[0] ** 2 for x in SIZES]
+    found = exponent(SIZES, times)
+    assert found is not None
+    assert 2.0 not in found.straight
+    assert found.straight.high < found.upper == found.interval.high
+    assert abs(found.upper - 2) < abs(found.straight.estimate - 2)
+
+
+def test_a_wrong_law_is_told() -> None:
+    """n log n is not n: the interval that allows for bending does not swallow every exponent."""
+    found = exponent(SIZES, [x * np.log(x) for x in SIZES])
+    assert found is not None
+    assert 1.0 not in found.interval
+    assert 2.0 not in found.interval
+
+
+@pytest.mark.parametrize("sizes", [(), (256, 512, 1024), (256, 256, 512, 1024)])
+def test_too_few_points_are_not_fitted(sizes: tuple[int, ...]) -> None:
+    assert exponent(sizes, [float(x) for x in sizes]) is None
+
+
+LENGTHS = (64, 128, 256, 512, 1024, 2048)
+
+
+def test_a_crossing_between_points_is_found() -> None:
+    """4 n² d meets 16 n d² at n = 4 d, wherever the points lie: both are straight in log-log."""
+    for d in (50, 64, 100, 300):
+        assert equal(LENGTHS, lambda n, d=d: 4 * n * n * d, lambda n, d=d: 16 * n * d * d) == pytest.approx(4 * d)
+
+
+@pytest.mark.parametrize("factor", [0.001, 1000.0])
+def test_no_crossing_within_the_points_is_none(factor: float) -> None:
+    assert equal(LENGTHS, lambda n: n * n, lambda n: n * factor * 100) is None
+
+
+def test_the_crossing_is_the_last_one() -> None:
+    costs = dict(zip(LENGTHS, (2.0, 0.5, 2.0, 0.5, 2.0, 2.0), strict=True))
+    found = equal(LENGTHS, lambda n: costs[n], lambda _: 1.0)
+    assert found is not None
+    assert 512 < found < 1024
+
+
+def test_a_timed_crossing_has_an_interval_that_holds_the_truth() -> None:
+    """Noise of 10 % a sample, eleven rounds: n = 4 d lies in the bootstrap's interval, which is less than an octave."""
+    draw = random.Random(3)
+    held = 0
+    for _ in range(20):
+        times: dict[tuple[str, int, int], list[float]] = {}
+        for n in LENGTHS:
+            for layer, cost in (("self-attention", 4 * n * n * 64), ("recurrent", 16 * n * 64 * 64)):
+                times[layer, n, 64] = [cost * draw.lognormvariate(0, 0.1) for _ in range(11)]
+        found = crossing("self-attention", 64, LENGTHS, Settings().operations, times.__getitem__)
+        assert found.counted == pytest.approx(256)
+        assert found.timed is not None
+        assert found.timed.high < 2 * found.timed.low
+        held += 256 in found.timed
+    assert held >= 16  # of 20 at 95 %: fewer would happen once in four hundred times
