@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ablatable.config.dump import to_dict
 from ablatable.config.schema import Experiment
-from ablatable.errors import InputError
+from ablatable.errors import InputError, RunFailed
 from ablatable.record.events import EventWriter
 from ablatable.record.job import Job
 from ablatable.record.schema import CurvePoint, Hardware, Metric, Record, Stamp, Status
@@ -47,6 +47,8 @@ def _behave(job: Job) -> None:
             raise InputError("tokenizer.size=9 is more than the text has")
         case 0.2:
             raise ValueError("a fault in the training")
+        case 0.25:
+            raise RunFailed("the disk is full: record.json could not be written")
         case 0.3:
             mark = job.folder / "died"
             if not mark.exists():
@@ -86,7 +88,8 @@ def curved(job: Job) -> None:
 
 
 def _record(job: Job, status: Status, cause: str | None, nll: float, curve: list[CurvePoint] | None = None) -> Record:
-    metrics = {"valid.nll": Metric(nll, "nats/token"), "valid.bleu": Metric(30 - nll, "BLEU")}
+    completed = status == "completed"
+    metrics = {"valid.nll": Metric(nll, "nats/token"), "valid.bleu": Metric(30 - nll, "BLEU")} if completed else {}
     return Record(
         id=job.id,
         labels=job.labels,
@@ -94,7 +97,7 @@ def _record(job: Job, status: Status, cause: str | None, nll: float, curve: list
         config=to_dict(job.experiment),
         status=status,
         cause=cause,
-        metrics=metrics if status == "completed" else {},
+        metrics=metrics,
         curve=curve or [],
         parameters=1000 * job.experiment.model.layers,
         source_tokens=100,

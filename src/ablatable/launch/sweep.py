@@ -164,6 +164,9 @@ class _Launch:
             except Interrupted as stopped:
                 interrupted_by = stopped.number
                 self._stop(interrupts)
+            except (InputError, RunFailed):
+                self._stop(interrupts)
+                raise
         why = "stopped" if self._nothing is None else self._nothing.why
         return SweepRun(self._plan, self._desk.trials(), why, interrupted_by)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ablatable.errors import InputError
-from ablatable.launch.child import Call
+from ablatable.launch.child import Broken, Call
 from ablatable.launch.outcome import death_cause
 from ablatable.launch.process import Process
 from ablatable.launch.slots import Slot
@@ -114,7 +114,11 @@ class Running:
             ask_to_prune(self.job.folder, self.process.pid, cause)
 
     def ended(self) -> Finished | None:
-        """After the process has ended: how the trial ended with it; None where it goes on."""
+        """After the process has ended: how the trial ended with it; None where it goes on.
+
+        Raises:
+            RunFailed: what every other run would meet too, such as a full disk.
+        """
         process = self.process
         assert process is not None
         self.process = None
@@ -124,13 +128,19 @@ class Running:
                 return None
         except InputError as error:
             return Finished("failed", str(error))
-        if process.broken is not None and process.broken.kind == "InputError":
-            return Finished("skipped", process.broken.message)
-        if process.broken is not None and process.broken.kind == "RunFailed" and self.store.locked(self.job.id):
-            self.held = True  # another process was faster to take it
-            return None
+        if process.broken is not None:
+            return self._broken(process.broken)
         self._deaths += 1
         if self._deaths < _ATTEMPTS:
             return None
-        cause = death_cause(code) if process.broken is None else str(process.broken)
-        return Finished("failed", f"its process died {self._deaths} times without a record: {cause}")
+        return Finished("failed", f"its process died {self._deaths} times without a record: {death_cause(code)}")
+
+    def _broken(self, broken: Broken) -> Finished | None:
+        if broken.kind == "InputError":
+            return Finished("skipped", broken.message)
+        if broken.kind != "RunFailed":
+            return Finished("failed", str(broken))
+        if not self.store.locked(self.job.id):
+            raise broken.error()
+        self.held = True  # another process was faster to take it
+        return None

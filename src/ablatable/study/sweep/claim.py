@@ -9,11 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-import optuna
-from optuna.exceptions import UpdateFinishedTrialError
-from optuna.trial import FrozenTrial, TrialState, create_trial
+from typing import TYPE_CHECKING, Any
 
 from ablatable.config.layers import said
 from ablatable.config.schema import Experiment
@@ -24,7 +20,11 @@ from ablatable.study.sweep.domains import Point
 from ablatable.study.sweep.keeper import Keeper, directions
 from ablatable.study.sweep.load import Plan
 from ablatable.study.sweep.samplers import propose
-from ablatable.study.sweep.trials import Tried, spent, tried, used_up
+from ablatable.study.sweep.trials import Stored, Tried, spent, tried, used_up
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.trial import FrozenTrial
 
 _DEATHS = 10
 """After so many deaths of processes that ran a trial, the trial is what they died of."""
@@ -103,26 +103,34 @@ class Desk:
         return self._study.pruner.prune(self._study, self._storage.get_trial(claimed.trial_id))
 
     def finish(
-        self, claimed: Claimed, state: TrialState, values: Sequence[float] | None, attributes: Mapping[str, Any]
+        self, claimed: Claimed, state: Stored, values: Sequence[float] | None, attributes: Mapping[str, Any]
     ) -> bool:
         """Tell how a trial ended. False: another process was faster, having taken this one for dead."""
 
         def tell() -> None:
             for name, value in attributes.items():
                 self._storage.set_trial_user_attr(claimed.trial_id, name, value)
-            self._storage.set_trial_state_values(claimed.trial_id, state, values)
+            self._set(claimed.trial_id, state, values)
 
         return self._put(tell)
 
     def give_back(self, claimed: Claimed) -> None:
         """Let a trial wait for the next process, because this one stops."""
-        self._put(lambda: self._storage.set_trial_state_values(claimed.trial_id, TrialState.WAITING))
+        self._put(lambda: self._set(claimed.trial_id, "WAITING"))
 
     def reported(self, claimed: Claimed) -> int:
         """The latest update a trial has told of; 0 before the first."""
         return self._storage.get_trial(claimed.trial_id).last_step or 0
 
+    def _set(self, trial_id: int, state: Stored, values: Sequence[float] | None = None) -> None:
+        from optuna.trial import TrialState
+
+        self._storage.set_trial_state_values(trial_id, TrialState[state], values)
+
     def _put(self, write: Callable[[], object]) -> bool:
+        """Write; False where the trial is finished already."""
+        from optuna.exceptions import UpdateFinishedTrialError
+
         try:
             write()
         except UpdateFinishedTrialError:
@@ -141,7 +149,7 @@ class Desk:
             self._storage.set_trial_user_attr(id, kept.DEATHS, deaths)
             if deaths >= _DEATHS:
                 self._storage.set_trial_user_attr(id, kept.CAUSE, f"{deaths} processes died while they ran it")
-            self._storage.set_trial_state_values(id, TrialState.WAITING if deaths < _DEATHS else TrialState.FAIL)
+            self._set(id, "WAITING" if deaths < _DEATHS else "FAIL")
 
         self._put(tell)  # it may have finished in this very moment
 
@@ -161,7 +169,7 @@ class Desk:
         self._storage.set_trial_user_attr(id, kept.OWNER, self._keeper.owner)
         self._storage.set_trial_user_attr(id, kept.RUNS, list(ids))
         self._keeper.beat(id)
-        self._storage.set_trial_state_values(id, TrialState.RUNNING)
+        self._set(id, "RUNNING")
         return Claimed(waiting.number, id, point, experiments, ids)
 
     def _point_of(self, waiting: Tried) -> Point | None:
@@ -179,7 +187,7 @@ class Desk:
     def _refuse(self, id: int, cause: str) -> None:
         self._storage.set_trial_user_attr(id, kept.SKIPPED, True)
         self._storage.set_trial_user_attr(id, kept.CAUSE, cause)
-        self._storage.set_trial_state_values(id, TrialState.FAIL)
+        self._set(id, "FAIL")
 
     def _new(self, trials: Sequence[Tried]) -> Nothing | None:
         """Store a new point that waits; or say why there is none."""
@@ -199,12 +207,12 @@ class Desk:
         except InputError as error:
             self._refuse_endless_skips(trials, str(error))
             attributes |= {kept.SKIPPED: True, kept.CAUSE: str(error)}
-            self._store(point, TrialState.FAIL, attributes, proposal.system_attrs)
+            self._store(point, "FAIL", attributes, proposal.system_attrs)
             return None
         attributes[kept.SPENT] = {self._identify(one): [0.0, cost_of(one).flops] for one in experiments}
         if running and not self._plan.sweep.enumerated:
             attributes[kept.BESIDE] = running
-        self._store(point, TrialState.WAITING, attributes, proposal.system_attrs)
+        self._store(point, "WAITING", attributes, proposal.system_attrs)
         return None
 
     def _refuse_endless_skips(self, trials: Sequence[Tried], cause: str) -> None:
@@ -215,9 +223,11 @@ class Desk:
                 f"of: {cause}; narrow the space"
             )
 
-    def _store(self, point: Point, state: TrialState, user_attrs: dict[str, Any], system_attrs: dict[str, Any]) -> None:
+    def _store(self, point: Point, state: Stored, user_attrs: dict[str, Any], system_attrs: dict[str, Any]) -> None:
+        from optuna.trial import TrialState, create_trial
+
         frozen = create_trial(
-            state=state,
+            state=TrialState[state],
             params=dict(point),
             distributions=self._plan.space.distributions(point),
             user_attrs=user_attrs,

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sql
-from optuna.exceptions import ExperimentalWarning, StorageInternalError
-from optuna.storages import BaseStorage, RDBStorage, get_storage
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, ProgrammingError, SQLAlchemyError
 
 from ablatable.errors import InputError, RunFailed
 from ablatable.study.sweep.journal import flocked
 
 if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
 HEARTBEAT_SECONDS = 15
@@ -39,12 +38,15 @@ class DatabaseKeeper:
     """A sweep in a database. The row of the sweep in `ablatable_locks` is the lock; it ends with the connection."""
 
     def __init__(self, url: str, name: str, heartbeat: int = HEARTBEAT_SECONDS, grace: int = GRACE_SECONDS) -> None:
+        from optuna.exceptions import ExperimentalWarning
+        from optuna.storages import RDBStorage, get_storage
+
         self.heartbeat: int | None = heartbeat
         self._name = name
         self._owner = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}"
         parsed = _parsed(url)
         self._shown = parsed.render_as_string(hide_password=True)
-        self._file = Path(parsed.database) if parsed.get_backend_name() == "sqlite" and parsed.database else None
+        self._file = _sqlite_file(parsed)
         with self._reachable(), warnings.catch_warnings():
             warnings.simplefilter("ignore", ExperimentalWarning)
             self._engine = sql.create_engine(parsed, pool_pre_ping=True)
@@ -124,6 +126,8 @@ class DatabaseKeeper:
         Raises:
             RunFailed: it stopped answering.
         """
+        from optuna.exceptions import StorageInternalError
+
         try:
             yield
         except (SQLAlchemyError, StorageInternalError) as error:
@@ -134,6 +138,8 @@ class DatabaseKeeper:
 
     @contextmanager
     def _reachable(self) -> Generator[None]:
+        from optuna.exceptions import StorageInternalError
+
         try:
             yield
         except (SQLAlchemyError, StorageInternalError) as error:
@@ -156,6 +162,16 @@ def _parsed(url: str) -> sql.URL:
             "--storage takes a database URL, such as postgresql+psycopg://user@host/database; without it the sweep is "
             "kept in runs/sweeps/"
         ) from error
+
+
+def _sqlite_file(parsed: sql.URL) -> Path | None:
+    """The file of an SQLite database, whose lock is a file too; None for a server."""
+    if parsed.get_backend_name() != "sqlite":
+        return None
+    path = Path(parsed.database or ":memory:")
+    if path.name == ":memory:" or not path.absolute().parent.is_dir():
+        raise InputError(f"--storage {parsed}: SQLite keeps a sweep in a file of a folder that is there; name one")
+    return path
 
 
 def _reason(error: BaseException) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast, get_args
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from ablatable.config.catalogue import check_corpus
 from ablatable.config.layers import said
 from ablatable.config.scale import Scale
 from ablatable.config.tree import Leaf, leaf, sections, values_of
@@ -129,6 +130,8 @@ def check_value(path: str, value: Any, where: str) -> None:
         InputError: a wrong type, or out of bounds.
     """
     known = leaf(path, where)
+    if path == "data.corpus":
+        check_corpus(str(value), where)
     try:
         _adapter(path).validate_python(value)
     except ValidationError as error:
@@ -144,7 +147,8 @@ def _adapter(path: str) -> TypeAdapter[Any]:
     cls: Any = sections()[section]
     info = cls.__pydantic_fields__[name]
     # Needs and Operational among the metadata mean nothing to pydantic; bounds and Axis do.
-    return TypeAdapter(Annotated[info.annotation, *info.metadata], config=ConfigDict(strict=True, allow_inf_nan=False))
+    declared = cast(Any, Annotated)[(info.annotation, Field(), *info.metadata)]
+    return TypeAdapter(declared, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
 def _declared(known: Leaf, scale: Scale | None, where: str, *, grid: bool) -> Domain:

@@ -12,15 +12,13 @@ import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from optuna.storages import BaseStorage, JournalStorage
-from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
+from typing import TYPE_CHECKING, Any, cast
 
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors
 
 if TYPE_CHECKING:
+    from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
 JOURNAL_FILE = "journal.log"
@@ -39,11 +37,10 @@ def flocked(path: Path) -> Generator[int]:
         os.close(handle)
 
 
-class WholeLines(JournalFileOpenLock):
+class WholeLines:
     """The journal's lock; whoever holds it finds the journal ending with a whole line."""
 
     def __init__(self, journal: Path) -> None:
-        super().__init__(str(journal))
         self._journal = journal
         self._handle = -1
 
@@ -75,6 +72,9 @@ class JournalKeeper:
     """A sweep in a folder of this machine: `journal.log`, and a locked file for each process that runs trials."""
 
     def __init__(self, folder: Path) -> None:
+        from optuna.storages import JournalStorage
+        from optuna.storages.journal import JournalFileBackend
+
         self.heartbeat: int | None = None
         self._folder = folder
         self._owner = uuid.uuid4().hex[:12]
@@ -82,7 +82,7 @@ class JournalKeeper:
         path = folder / JOURNAL_FILE
         with disk_errors(path):
             folder.mkdir(parents=True, exist_ok=True)
-            backend = JournalFileBackend(str(path), lock_obj=WholeLines(path))
+            backend = JournalFileBackend(str(path), lock_obj=cast(Any, WholeLines(path)))  # two methods, all it needs
         try:
             self.storage: BaseStorage = JournalStorage(backend)
         except (ValueError, KeyError, TypeError, AssertionError) as error:

@@ -5,13 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, Protocol, cast
-
-import optuna
-from optuna.exceptions import ExperimentalWarning
-from optuna.samplers import RandomSampler
-from optuna.storages import BaseStorage
-from optuna.trial import FrozenTrial
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from ablatable.config.locate import display, runs_folder
 from ablatable.config.tree import leaves
@@ -21,6 +15,11 @@ from ablatable.study.sweep.load import Plan
 from ablatable.study.sweep.pruners import pruner_of
 from ablatable.study.sweep.schema import Sweep
 from ablatable.study.sweep.trials import Tried, tried
+
+if TYPE_CHECKING:
+    import optuna
+    from optuna.storages import BaseStorage
+    from optuna.trial import FrozenTrial
 
 ABOUT = "ablatable"
 """The study's attribute that says what is searched, so that another sweep's trials are never taken for this one's."""
@@ -105,6 +104,9 @@ def open_study(keeper: Keeper, plan: Plan, corpus: str | None) -> optuna.Study:
     Raises:
         InputError: the storage holds a sweep of this name that searched something else; the message says what differs.
     """
+    import optuna
+    from optuna.samplers import RandomSampler
+
     sweep = plan.sweep
     with keeper.exclusive():
         study = optuna.create_study(
@@ -129,6 +131,9 @@ def find_study(keeper: Keeper, plan: Plan) -> optuna.Study:
     Raises:
         InputError: there is none, or it searched something else.
     """
+    import optuna
+    from optuna.samplers import RandomSampler
+
     sweep = plan.sweep
     try:
         study = optuna.load_study(
@@ -154,6 +159,8 @@ def read_trials(plan: Plan, url: str | None) -> list[Tried]:
 
 def read_study(plan: Plan, url: str | None) -> tuple[optuna.Study, list[Tried]]:
     """The same, with a copy of the study that needs no storage any more."""
+    import optuna
+
     keeper = existing_keeper(plan.sweep, url)
     try:
         with keeper.watched():
@@ -224,5 +231,8 @@ def _said(value: Any) -> str:
 
 def quiet() -> None:
     """Optuna tells each trial and each experimental feature; the sweep's own progress tells what happens."""
+    import optuna
+    from optuna.exceptions import ExperimentalWarning
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     warnings.filterwarnings("ignore", category=ExperimentalWarning)

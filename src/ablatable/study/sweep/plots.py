@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import optuna
-
 from ablatable.config.layers import said
 from ablatable.config.tree import leaves
 from ablatable.errors import InputError
@@ -25,6 +23,7 @@ from ablatable.study.sweep.status import front
 from ablatable.study.sweep.trials import Tried
 
 if TYPE_CHECKING:
+    import optuna
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -114,13 +113,15 @@ def _best_at(plan: Plan, done: Sequence[Tried], index: int) -> Tried:
 
 
 def _history(figure: Figure, done: Sequence[Tried], plan: Plan, index: int) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     axes = figure.add_subplot()
     objective = plan.sweep.objectives[index]
     numbers, values = [trial.number for trial in done], _values(done, index)
     best = list(itertools.accumulate(values, min if objective.direction == "lower" else max))
     axes.scatter(numbers, values, s=16, color=_QUIET, label="trial")
     axes.step(numbers, best, where="post", color=_INK, label="best so far")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("trial")
     axes.set_ylabel(_axis_name(objective))
     axes.set_title(plan.sweep.title)
@@ -129,13 +130,15 @@ def _history(figure: Figure, done: Sequence[Tried], plan: Plan, index: int) -> N
 
 def _importance(figure: Figure, study: optuna.Study, objective: Objective, index: int) -> None:
     """How far each setting alone tells the best tenth of the trials apart (Watanabe et al. 2023)."""
+    from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
+
     axes = figure.add_subplot()
     sign = 1.0 if objective.direction == "lower" else -1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says that it looks at low values, which the sign is for
-        found = optuna.importance.get_param_importances(
+        found = get_param_importances(
             study,
-            evaluator=optuna.importance.PedAnovaImportanceEvaluator(),
+            evaluator=PedAnovaImportanceEvaluator(),
             target=lambda trial: sign * trial.values[index],
         )
     shares = list(reversed(found.items()))
@@ -188,7 +191,8 @@ def _filled(axes: Axes, xs: Sequence[float], ys: Sequence[float], values: Sequen
     if np.linalg.matrix_rank(np.stack([spans[0] - spans[0][0], spans[1] - spans[1][0]])) < 2:
         return
     triangles = Triangulation(spans[0], spans[1]).triangles
-    axes.tricontourf(xs, ys, triangles, values, levels=12, cmap=shades, alpha=0.55)
+    mesh = Triangulation(xs, ys, triangles)
+    axes.tricontourf(mesh, values, levels=12, cmap=shades, alpha=0.55)
 
 
 def _pareto(figure: Figure, done: Sequence[Tried], plan: Plan) -> None:
@@ -198,7 +202,8 @@ def _pareto(figure: Figure, done: Sequence[Tried], plan: Plan) -> None:
     axes.scatter(_values(done, 0), _values(done, 1), s=18, color=_QUIET, label="trial")
     axes.plot(_values(best, 0), _values(best, 1), "o-", color=_INK, markersize=5, label="no trial beats these in both")
     for trial in best:
-        axes.annotate(str(trial.number), trial.values[:2], xytext=(4, 4), textcoords="offset points", fontsize=7)
+        place = (trial.values[0], trial.values[1])
+        axes.annotate(str(trial.number), place, xytext=(4, 4), textcoords="offset points", fontsize=7)
     for objective, side in ((first, "x"), (second, "y")):
         if objective.metric in COSTS:
             _log_side(axes, side)

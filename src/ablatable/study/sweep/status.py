@@ -44,8 +44,8 @@ def best_line(trials: Sequence[Tried], sweep: Sweep) -> str:
         return ""
     if len(sweep.objectives) > 1:
         return f"; {len(best)} on the front"
-    (value,) = best[0].values
-    return f"; best {sweep.objectives[0].key} {value:.5g} (trial {best[0].number})"
+    values = zip(sweep.objectives, best[0].values, strict=True)
+    return "; best " + "".join(f"{one.key} {value:.5g} (trial {best[0].number})" for one, value in values)
 
 
 def to_json(trials: Sequence[Tried], sweep: Sweep, store: Store) -> dict[str, Any]:

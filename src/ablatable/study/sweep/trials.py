@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
-
-from optuna.trial import FrozenTrial, TrialState
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ablatable.study.sweep.schema import Budget
 from ablatable.study.sweep.space import key
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
 
 State = Literal["completed", "running", "waiting", "pruned", "failed", "skipped"]
 
@@ -31,11 +32,14 @@ OWNER, DEATHS, CAUSE, SKIPPED, RUNS, SPENT, BESIDE, SETTINGS = (
 """Attributes of a trial. `deaths`: of processes that ran it; `spent`: seconds and FLOPs by run; `beside`: the trials
 that ran when its point was chosen; `settings`: the point as `key=value` words."""
 
-_STATES: dict[TrialState, State] = {
-    TrialState.COMPLETE: "completed",
-    TrialState.RUNNING: "running",
-    TrialState.WAITING: "waiting",
-    TrialState.PRUNED: "pruned",
+Stored = Literal["COMPLETE", "RUNNING", "WAITING", "PRUNED", "FAIL"]
+"""Optuna's names of its states."""
+
+_STATES: dict[str, State] = {
+    "COMPLETE": "completed",
+    "RUNNING": "running",
+    "WAITING": "waiting",
+    "PRUNED": "pruned",
 }
 
 
@@ -84,8 +88,8 @@ def tried(trials: Iterable[FrozenTrial]) -> list[Tried]:
 
 
 def _state(trial: FrozenTrial) -> State:
-    if trial.state != TrialState.FAIL:
-        return _STATES[trial.state]
+    if trial.state.name != "FAIL":
+        return _STATES[trial.state.name]
     return "skipped" if trial.user_attrs.get(SKIPPED) else "failed"
 
 

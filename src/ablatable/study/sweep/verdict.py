@@ -7,18 +7,17 @@ import statistics
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from optuna.trial import TrialState
-
 from ablatable.record.schema import Record
 from ablatable.study.sweep import trials as kept
 from ablatable.study.sweep.schema import SCORES, Objective, Sweep
+from ablatable.study.sweep.trials import Stored
 
 Ending = Literal["completed", "pruned", "failed", "skipped"]
 
 
 def verdict(
     sweep: Sweep, ending: Ending, cause: str | None, records: Sequence[Record]
-) -> tuple[TrialState, list[float] | None, dict[str, Any]]:
+) -> tuple[Stored, list[float] | None, dict[str, Any]]:
     """State, objectives and attributes of a trial that ended.
 
     Only a trial whose every seed was completed has values; a pruned one has none: what it last reported is no result.
@@ -33,13 +32,13 @@ def verdict(
     if ending == "completed":
         values = [_mean(objective, records) for objective in sweep.objectives]
         if all(value is not None and math.isfinite(value) for value in values):
-            return TrialState.COMPLETE, [value for value in values if value is not None], attributes
+            return "COMPLETE", [value for value in values if value is not None], attributes
         missing = [one.key for one, value in zip(sweep.objectives, values, strict=True) if value is None]
         cause = f"its record has no {' and no '.join(missing)}" if missing else "an objective is not a finite number"
     attributes[kept.CAUSE] = cause or f"its runs {ending} and said no cause"
     if ending == "skipped":
         attributes[kept.SKIPPED] = True
-    return (TrialState.PRUNED if ending == "pruned" else TrialState.FAIL), None, attributes
+    return ("PRUNED" if ending == "pruned" else "FAIL"), None, attributes
 
 
 def measured(objective: Objective, record: Record) -> float | None:
