@@ -20,6 +20,7 @@ COMMANDS = {
     "plan a scale": ["plan", "demo", "--scale", "demo-toy"],
     "status": ["status", "demo", "--scale", "demo-toy"],
     "table": ["table", "demo", "--scale", "demo-toy"],
+    "runs": ["runs", "model.position=rope", "bleu>20"],
 }
 GOAL = 0.5
 """Seconds, on an idle core: what is asked of every one of them."""

@@ -20,6 +20,7 @@ from ablatable.errors import InputError
 from ablatable.record.schema import Labels
 from ablatable.record.store import Store
 from ablatable.study.gather import expected
+from ablatable.study.load import load_study
 from ablatable.study.records_file import write_records
 
 ONE, TWO, SAME = "a100000000000000", "a200000000000000", "b300000000000000"
@@ -176,8 +177,13 @@ def test_rows_of_a_study_at_a_scale(shelf: Shelf, tmp_path: Path) -> None:
     assert "did you mean 'one-head'" in refused("demo/one-hed", ONE)
     assert "no finished run" in refused("demo/no-positions", ONE)
     assert "no finished run" in refused("demo/base", ONE, "--scale", "demo")
+    assert "no such row at scale cpu" in refused(f"demo/{_only_elsewhere('cpu')}", ONE, "--scale", "cpu")
     shelf.run("e" * 16, labels=Labels("demo", "base", "demo"))
     assert "say which with --scale" in refused("demo/base", ONE)
+
+
+def _only_elsewhere(scale: str) -> str:
+    return load_study("demo").absent(scale)[0].name
 
 
 def test_published_records_have_all_but_the_sentences(tmp_path: Path) -> None:

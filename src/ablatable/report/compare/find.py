@@ -13,6 +13,7 @@ from ablatable.record.events import read_events
 from ablatable.record.schema import Record
 from ablatable.record.store import EVENTS_FILE, RECORD_FILE, Store
 from ablatable.report.compare.side import LETTERS, Run, Side, row, single
+from ablatable.report.listing.entry import CONFIG_FILE
 from ablatable.report.names import row_name
 from ablatable.study.gather import Gathered, from_results, from_runs
 from ablatable.study.load import load_study
@@ -20,7 +21,6 @@ from ablatable.study.records_file import RECORDS_FILE, read_records
 
 Source = Literal["runs", "results"]
 
-_CONFIG = "config.yaml"
 _LISTED = 10
 
 
@@ -58,7 +58,7 @@ class _Finder:
     def find(self, word: str) -> Side:
         """One side, its letter still to be given."""
         folder = Path(word)
-        if self._place.source == "runs" and any((folder / name).exists() for name in (RECORD_FILE, _CONFIG)):
+        if self._place.source == "runs" and any((folder / name).exists() for name in (RECORD_FILE, CONFIG_FILE)):
             resolved = folder.resolve()
             return single("", self._finished(Store(resolved.parent), resolved.name, display(folder)))
         if "/" in word:
@@ -108,7 +108,9 @@ class _Finder:
             raise InputError(f"study '{study}' has no row '{name}'{nearest(name, rows)} (its rows: {', '.join(rows)})")
         scale = self._place.scale or self._only_scale(study)
         gathered = self._gather(study, scale)
-        (runs,) = (each for each in gathered.rows if each.row.name == name)
+        runs = next((each for each in gathered.rows if each.row.name == name), None)
+        if runs is None:
+            raise InputError(f"row '{name}' of {study}: {gathered.study.row(name).absence(gathered.scale)}")
         ids = [id for id, each in zip(runs.ids, runs.seeds, strict=True) if seed in (None, each)]
         missing = f"row '{name}' of {study} at scale {gathered.scale}" + ("" if seed is None else f", seed {seed},")
         for id in ids:
@@ -141,7 +143,7 @@ class _Finder:
         return list(self._store.intact())
 
     def _only_scale(self, study: str) -> str | None:
-        """The scale its runs have been trained at; None where there are none, or of the study's default among them."""
+        """The scale its runs have been trained at; None where there are no runs."""
         scales = sorted({r.labels.scale for r in self._records() if r.labels.study == study and r.labels.scale})
         if len(scales) > 1:
             raise InputError(f"{study} has runs at scale {' and '.join(scales)}; say which with --scale")
