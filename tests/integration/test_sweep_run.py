@@ -15,12 +15,15 @@ import cheap_trial
 import pytest
 import yaml
 
+from ablatable.config.identity import run_id
+from ablatable.config.load import load_experiment
 from ablatable.errors import InputError, RunFailed
 from ablatable.launch.sweep import Calls, SweepRun, run_sweep
 from ablatable.launch.sweep_progress import Silent
 from ablatable.record.store import Store
 from ablatable.study.sweep.keeper import read_trials
 from ablatable.study.sweep.load import load_sweep
+from ablatable.study.sweep.status import to_json
 from ablatable.study.sweep.trials import counts
 
 SWEEP: dict[str, Any] = {
@@ -115,6 +118,20 @@ def test_a_larger_budget_goes_on_where_the_smaller_ended(run: Run) -> None:
     whole = run(workers=1, name="whole", **search, budget={"trials": 6})
     assert [trial.point for trial in stepwise.trials] == [trial.point for trial in whole.trials]
     assert counts(stepwise.trials)["completed"] == 6
+
+
+def test_trials_side_by_side_are_told_to_be_unrepeatable(run: Run) -> None:
+    """SWP-07; each trial has what repeats it alone."""
+    space = {"train.learning_rate_factor": {"low": 0.1, "high": 10.0}}
+    search = {"space": space, "sampler": {"kind": "random"}, "budget": {"trials": 4}}
+    beside, alone = run(workers=2, **search), run(workers=1, name="alone", **search)
+    store = Store(Path("runs"))
+    assert to_json(beside.trials, beside.plan.sweep, store)["repeatable"] is False
+    assert to_json(alone.trials, alone.plan.sweep, store)["repeatable"] is True
+    for trial in beside.trials:
+        (word,) = trial.attribute("settings")
+        made = load_experiment("base", ["data.corpus=synthetic-copy", word])
+        assert run_id(made, "2291839859fde6eb") == trial.runs[0]
 
 
 def test_hours_end_a_search(run: Run) -> None:

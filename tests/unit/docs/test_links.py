@@ -14,6 +14,7 @@ PAGES = (
     "docs/architecture.md",
     "docs/decisions.md",
     "docs/design-space.md",
+    "docs/sweeps.md",
     "docs/tables.md",
 )
 

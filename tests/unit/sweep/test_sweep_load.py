@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import MakeSweep
+from sweep_files import MakeSweep
 
 from ablatable.errors import InputError
 from ablatable.study.sweep.domains import Choice, Interval

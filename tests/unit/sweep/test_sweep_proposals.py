@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conftest import MakeSweep
 from optuna.trial import FrozenTrial, TrialState, create_trial
+from sweep_files import MakeSweep
 
 from ablatable.study.sweep.keeper import directions, quiet
 from ablatable.study.sweep.load import Plan

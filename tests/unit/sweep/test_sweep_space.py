@@ -6,7 +6,7 @@ from typing import Any
 
 import optuna
 import pytest
-from conftest import MakeSweep
+from sweep_files import MakeSweep
 
 from ablatable.config.dump import is_active
 from ablatable.config.tree import value_at

@@ -11,8 +11,8 @@ from typing import Any
 
 import optuna
 import pytest
-from conftest import MakeSweep
 from optuna.trial import TrialState
+from sweep_files import MakeSweep
 
 from ablatable.config.identity import run_id
 from ablatable.errors import InputError
@@ -174,7 +174,7 @@ def test_swp_04_a_pruned_trial_has_no_value(sweep: MakeSweep, url: str | None) -
     at.finish(claimed, "PRUNED", None, {"cause": "stopped by the pruner"})
     trial = study.trials[0]
     assert (trial.state, trial.values) == (TrialState.PRUNED, None)
-    with pytest.raises(ValueError, match="No trials are completed yet|Record does not exist"):
+    with pytest.raises(ValueError, match=r"No trials are completed yet|Record does not exist"):
         _ = study.best_value
     assert at.trials()[0].values == ()
 
@@ -243,7 +243,7 @@ def test_a_damaged_journal_says_so(sweep: MakeSweep) -> None:
 
 def test_a_sweep_that_was_never_run(sweep: MakeSweep) -> None:
     plan = sweep(**GRID)
-    with pytest.raises(InputError, match="sweep 's' was never run here: there is no .*journal.log; run it with"):
+    with pytest.raises(InputError, match=r"sweep 's' was never run here: there is no .*journal.log; run it with"):
         existing_keeper(plan.sweep, None)
     assert not sweep_folder("s").exists()
 
@@ -280,7 +280,9 @@ def test_hours_and_flops_end_a_search_too(sweep: MakeSweep) -> None:
 def test_impossible_points_without_end_end_the_search(sweep: MakeSweep) -> None:
     space = {"model.heads": {"values": [3, 5, 7]}, "model.dropout": {"low": 0.0, "high": 0.5}}
     at, _, _ = desk(sweep(space=space), None)
-    with pytest.raises(InputError, match="100 points in a row are impossible, the last because of: .*narrow the space"):
+    with pytest.raises(
+        InputError, match=r"100 points in a row are impossible, .*: .*narrow the space"
+    ):
         at.claim()
     found: list[Tried] = at.trials()
     assert counts(found)["skipped"] == 100
