@@ -66,9 +66,12 @@ fix: $(DEV)  ## repair what ruff can repair
 	$(BIN)/ruff format .
 
 .PHONY: docs
-docs: $(RUNTIME)  ## write docs/design-space.md anew, from the axes
+docs: $(RUNTIME)  ## write docs/design-space.md anew, from the axes, and the list in docs/tables.md, from ablations/
 	@$(BIN)/ablatable axes --format markdown > docs/design-space.md.new
 	mv docs/design-space.md.new docs/design-space.md
+	@sed -n '1,/^<!-- Generated/p' docs/tables.md > docs/tables.md.new
+	@$(BIN)/ablatable plan --format markdown >> docs/tables.md.new
+	mv docs/tables.md.new docs/tables.md
 
 .PHONY: clean
 clean:  ## remove the environment and caches; runs/, results/ and fetched corpora stay

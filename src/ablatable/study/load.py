@@ -56,8 +56,8 @@ def read_study(path: Path) -> Study:
     study = replace(study, origin=origin)
     _check_names(study)
     _check_columns(study)
-    for path in study.fixed:
-        _check_setting(path, origin.where("fixed", path), "a study")
+    for key in study.fixed:
+        _check_setting(key, origin.where("fixed", key), "a study")
     for i, row in enumerate(study.rows):
         _check_row(study, i, row)
     return study
