@@ -35,7 +35,8 @@ class Comparison:
     """B against A on the same sentences.
 
     ``low`` and ``high`` bound the middle 95 % of the bootstrapped difference, B minus A (None for the
-    randomisation test, which gives none). ``p_value`` is two-sided.
+    randomisation test, which gives none). ``p_value`` is two-sided for the randomisation; the bootstrap's, which is
+    sacreBLEU's, counts strays to one side only where the difference is clear, so it is about half of that.
     """
 
     test: Test

@@ -162,3 +162,11 @@ def test_the_interval_holds_the_difference(systems, references):
 def test_bleu_03_systems_of_another_length_are_refused(systems, references, test):
     with pytest.raises(InputError, match="19 hypotheses for 20 references"):
         test(systems[0], systems[1][:-1], references)
+
+
+def test_the_bootstraps_p_is_about_half_of_the_randomisations(references):
+    """SacreBLEU's definition is one-sided in effect: who prints both must say so."""
+    systems = damaged(references * 5, 0.3, 1), damaged(references * 5, 0.27, 2)
+    one_sided = paired_bootstrap(*systems, references * 5, samples=5000, measure="chrf").p_value
+    two_sided = approximate_randomisation(*systems, references * 5, samples=5000, measure="chrf").p_value
+    assert 0.3 < one_sided / two_sided < 0.75

@@ -20,8 +20,9 @@ def test_notes(sides: Sequence[Side], tests: Sequence[PairedTest], samples: tupl
     if any(line.over == "sentences" for line in tests):
         notes += [
             f"Over sentences: paired bootstrap (Koehn 2004; {samples[0]:,} samples, the interval is their middle 95 %) "
-            f"and approximate randomisation (Riezler and Maxwell 2005; {samples[1]:,} samples), two-sided, seed {seed}"
-            f"{_chosen(sides)}.",
+            f"and approximate randomisation (Riezler and Maxwell 2005; {samples[1]:,} samples), seed {seed}"
+            f"{_chosen(sides)}. The randomisation's p is two-sided; the bootstrap's, as sacreBLEU defines it, is in "
+            "effect one-sided and about half of it: for a claim, take the randomisation or the interval.",
             "A test over sentences tells whether these trained models differ on other sentences of the kind, not "
             "whether the settings would after another training: that takes seeds.",
             "NLL is not tested over sentences: no run keeps its NLL sentence by sentence.",
