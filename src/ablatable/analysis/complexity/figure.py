@@ -14,14 +14,14 @@ from matplotlib.ticker import NullFormatter
 from ablatable.analysis import style
 from ablatable.analysis.complexity.measurements import Measurements
 from ablatable.analysis.complexity.settings import COMPARED, Along, Point
-from ablatable.analysis.complexity.summary import size, values
+from ablatable.analysis.complexity.summary import EXAMPLES, size, values
 from ablatable.analysis.complexity.theory import LAYERS, path_length
 
 NAME = "complexity"
 SHOWN = ("self-attention", "recurrent", "convolutional", "dilated", "restricted", "restricted-masked")
 """Layers in the pictures of cost, in the order of their styles."""
-PATHS_SHOWN = {"self-attention": 0, "recurrent": 0, "convolutional": 3, "dilated": 3, "restricted": 9}
-"""Kinds of path in the picture, with their k or r."""
+PATHS_SHOWN = ("self-attention", "recurrent", "convolutional", "dilated", "restricted")
+"""Kinds of path in the picture."""
 _MEGA, _GIGA, _MILLI = 2**20, 1e9, 1e3
 
 
@@ -73,12 +73,12 @@ def _slopes(axes: Axes) -> None:
     """Dotted lines of exponents 1 and 2 from a point below all others, to compare with."""
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    left, right = axes.get_xlim()
+    _, right = axes.get_xlim()
     bottom, _ = axes.get_ylim()
-    start, end = (left * right) ** 0.5, right * 0.75
+    start, end = right / 8, right / 2
     for power in (1, 2):
         axes.plot([start, end], [bottom, bottom * (end / start) ** power], **style.REFERENCE)
-        axes.annotate(f"slope {power}", (end, bottom * (end / start) ** power), fontsize=8, ha="right", va="bottom")
+        axes.annotate(f"slope {power}", (end, bottom * (end / start) ** power), fontsize=8, va="center")
 
 
 def _rate(axes: Axes, made: Measurements, along: Along) -> None:
@@ -115,7 +115,8 @@ def _curve(
 
 def _paths(axes: Axes, made: Measurements) -> None:
     settings = made.settings
-    for kind, number in PATHS_SHOWN.items():
+    for kind in PATHS_SHOWN:
+        number = EXAMPLES[kind]
         found = sorted((n, length) for (one, n, of), length in made.paths.items() if (one, of) == (kind, number))
         every = range(2, max(settings.path_lengths) + 1)
         axes.plot(every, [path_length(kind, n, number) for n in every], **_look(kind, marker=None, linewidth=1.0))
@@ -143,7 +144,7 @@ def _crossing(axes: Axes, made: Measurements) -> None:
     axes.set_xlabel("n / d (1: where O(n² d) meets O(n d²))")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.yaxis.set_minor_formatter(NullFormatter())
-    axes.legend(loc="lower right", fontsize=8)
+    axes.legend(loc="upper left", fontsize=8, frameon=True, framealpha=1.0, edgecolor="white")
 
 
 def _label(axes: Axes, title: str, along: Along, y: str) -> None:

@@ -1,11 +1,15 @@
 """What is measured: sizes, rounds, and which points the exponents are fitted to. A pure function, no torch.
 
-The asymptotic range is settled here, before anything is measured, by rules about what is not the layer's leading term:
+The asymptotic range is settled here, whatever a measurement says, by rules about what is not the layer's leading
+term:
 
 - Calling a layer costs some 50 microseconds whatever its size. Points of fewer than ``CALL`` operations are left out.
 - A recurrent step costs a microsecond or so, and element-wise work that grows with d, beside its products, which grow
   with d². Along d, points whose steps hold fewer than ``STEP`` operations are left out. Along n there is no reason to:
   that part is as linear in n as the rest.
+- A product of matrices runs at the machine's rate once each side is several hundred long; below, the rate grows with
+  it. The convolution's product grows wider with d: along d, points where it is narrower than ``WIDE`` are left out.
+  Attention's products do not change along d, there are only more of them.
 - A recurrent step reads its whole recurrent matrix to use every number once. While that fits in a core's share of the
   last cache, a step costs its arithmetic; beyond, it costs the way to main memory, and the time an operation takes
   changes with d. Along d, points whose matrix is larger than ``CACHE`` are left out.
@@ -26,6 +30,8 @@ CALL = 50_000_000
 """About a millisecond on one core: the overhead of a call is a twentieth of it."""
 STEP = 500_000
 """About ten microseconds, likewise."""
+WIDE = 512
+"""Columns of a product: two or more of the blocks that libraries cut matrices into."""
 CACHE = 4 * 2**20
 """Bytes of the last cache that one core can count on."""
 
@@ -133,7 +139,11 @@ class Settings:
         layer, n, d = point
         if self.operations(point) < CALL:
             return False
-        if along == "n" or LAYERS[layer].products is not None:
+        if along == "n":
+            return True
+        if LAYERS[layer].paper == "convolutional":
+            return 2 * d >= WIDE
+        if LAYERS[layer].products is not None:
             return True
         return self.operations(point) / n >= STEP and 16 * d * d <= CACHE
 

@@ -14,6 +14,15 @@ from ablatable.analysis.complexity.settings import ALONG, COMPARED, Along, Point
 from ablatable.analysis.complexity.theory import LAYERS, PATHS, path_length
 
 Quantity = Literal["operations", "time", "memory"]
+EXAMPLES = {
+    "self-attention": 0,
+    "recurrent": 0,
+    "convolutional": 3,
+    "convolutional-centred": 3,
+    "dilated": 3,
+    "restricted": 9,
+}
+"""The k or r whose path lengths are shown one by one."""
 EXACT = 1e-9
 """How far a counted exponent may be from the closed form: rounding alone."""
 
@@ -181,4 +190,5 @@ def _counts(made: Measurements, layer: str) -> Counts:
 def _lengths(made: Measurements, kind: str) -> Lengths:
     found = [(n, size, length) for (one, n, size), length in sorted(made.paths.items()) if one == kind]
     equal = sum(length == path_length(kind, n, size) for n, size, length in found)
-    return Lengths(kind, PATHS[kind], len(found), equal, max(found, key=lambda one: (one[0], -one[1])))
+    example = max(one for one in found if one[1] == EXAMPLES[kind])
+    return Lengths(kind, PATHS[kind], len(found), equal, example)

@@ -27,7 +27,7 @@ def test_the_ranges_are_those_the_docs_state() -> None:
     assert (inside("self-attention", "n")[0], inside("self-attention", "n")[-1]) == (384, 3072)
     assert (inside("recurrent", "d")[0], inside("recurrent", "d")[-1]) == (192, 512)
     assert 640 in [d for _, _, d in DEFAULT.sweep("recurrent", "d")]  # beyond the cache: measured and drawn
-    assert (inside("convolutional", "d")[0], inside("convolutional", "d")[-1]) == (128, 896)
+    assert (inside("convolutional", "d")[0], inside("convolutional", "d")[-1]) == (256, 896)
     assert (inside("restricted", "n")[0], inside("restricted", "n")[-1]) == (1024, 8192)
 
 
