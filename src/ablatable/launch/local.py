@@ -18,7 +18,7 @@ from ablatable.launch.slots import Slot
 from ablatable.record.schema import Record
 from ablatable.record.store import RunStatus, Store
 
-EXECUTE = "ablatable.training.run:execute"
+EXECUTE = "ablatable.launch.executed:execute"
 
 _HELD_SECONDS = 1.0
 _RELEASE_SECONDS = 3.0

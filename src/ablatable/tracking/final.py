@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -12,18 +13,32 @@ from ablatable.record.schema import Record
 from ablatable.record.store import RECORD_FILE
 from ablatable.tracking.tracker import Final, Sample
 
+Pictures = Callable[[Job, Dataset], dict[str, Path]]
+"""Draws a finished run: PNG files by name."""
+
 SAMPLES = 20
 """Sentences shown of a split: its first, so that they are the same in every run on a corpus."""
 
 
-def final_of(job: Job, dataset: Dataset, record: Record) -> Final:
-    """The record, and the first translations of each split that was scored."""
+def no_pictures(job: Job, dataset: Dataset) -> dict[str, Path]:
+    """Nothing is drawn."""
+    return {}
+
+
+def final_of(job: Job, dataset: Dataset, record: Record, pictures: Pictures = no_pictures) -> Final:
+    """The record; of a completed run also the first translations of each split that was scored, and pictures."""
+    if record.status != "completed":
+        return Final(record, job.folder / RECORD_FILE)
     samples = {
         split: _samples(job.folder, split, dataset.sources(split), dataset.references(split))
         for split in job.experiment.evaluate.splits
-        if record.status == "completed"
     }
-    return Final(record, job.folder / RECORD_FILE, samples)
+    try:
+        drawn = pictures(job, dataset)
+    except Exception as error:  # noqa: BLE001 - a picture is no reason to lose the numbers: it is told and left out
+        print(f"the trackers show no picture of this run: {type(error).__name__}: {error}", file=sys.stderr)
+        drawn = {}
+    return Final(record, job.folder / RECORD_FILE, samples, drawn)
 
 
 def _samples(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -64,9 +65,10 @@ class WandbTracker:
     def close(self, final: Final | None) -> None:
         """Send the summary, the samples, the pictures and the record, and end."""
         completed = final is not None and final.record.status == "completed"
-        if final is not None:
-            self._finish(final)
-        self._run.finish(exit_code=0 if completed else 1)
+        with _staged_in(self._folder / "wandb"):
+            if final is not None:
+                self._finish(final)
+            self._run.finish(exit_code=0 if completed else 1)
 
     def _finish(self, final: Final) -> None:
         import wandb
@@ -82,6 +84,18 @@ class WandbTracker:
         # Written once and for all: it can be read where it is, also by a later `wandb sync`.
         artifact.add_file(str(final.record_file), name="record.json", policy="immutable")
         self._run.log_artifact(artifact)
+
+
+@contextmanager
+def _staged_in(folder: Path) -> Generator[None, None, None]:
+    """Have W&B keep what it is to upload beside the run, unless told where; its default is the home folder."""
+    before = os.environ.get("WANDB_DATA_DIR")
+    os.environ["WANDB_DATA_DIR"] = before or str(folder / "data")
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["WANDB_DATA_DIR"]
 
 
 def _table(samples: Sequence[Sample]) -> Any:

@@ -25,7 +25,7 @@ from ablatable.record.prune import forget_prune
 from ablatable.record.schema import Labels, Metric, Record, Status
 from ablatable.record.stamp import collect, utc_now
 from ablatable.record.store import Store
-from ablatable.tracking.final import final_of
+from ablatable.tracking.final import Pictures, final_of, no_pictures
 from ablatable.tracking.opening import check_tracking, open_mirror
 from ablatable.training.checkpoint import Checkpoints, load_weights, save_weights
 from ablatable.training.final import evaluate_split, vocabulary_sizes
@@ -47,8 +47,10 @@ def prepare_data(experiments: Sequence[Experiment], cache: Path) -> None:
         _check_lengths(experiment, prepare(experiment, cache))
 
 
-def execute(job: Job) -> Record:
+def execute(job: Job, pictures: Pictures = no_pictures) -> Record:
     """Do one run, or finish it where it was stopped; return its record.
+
+    ``pictures`` draws what the trackers show of the finished run; asked only where there are any.
 
     Raises:
         InputError: the data or the settings do not allow this run; nothing is recorded.
@@ -60,10 +62,10 @@ def execute(job: Job) -> Record:
         if found is not None and found.status == "completed":
             return found
         check_tracking(job.experiment.tracking)
-        return _execute(job, store)
+        return _execute(job, store, pictures)
 
 
-def _execute(job: Job, store: Store) -> Record:
+def _execute(job: Job, store: Store, pictures: Pictures) -> Record:
     experiment = job.experiment
     started = utc_now()
     clock = time.monotonic()
@@ -74,7 +76,7 @@ def _execute(job: Job, store: Store) -> Record:
     with open_mirror(job) as mirror:
         record = _train_and_score(job, dataset, started, clock)
         store.write_record(record)
-        mirror.summarise(lambda: final_of(job, dataset, record))
+        mirror.summarise(lambda: final_of(job, dataset, record, pictures))
     # A failed run keeps no training state either: --retry-failed is to start anew, not to fail again from its end.
     keep_state = record.status == "completed" and (experiment.runtime.keep_checkpoints or job.keeps_training)
     Checkpoints(job.folder / "checkpoints").clean(keep_state)

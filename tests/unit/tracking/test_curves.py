@@ -40,7 +40,9 @@ def test_a_validation_without_its_report_has_no_tokens_of_another_update() -> No
 def test_steps_are_places_in_the_ledger_over_all_calls() -> None:
     curves = Curves()
     first = curves.take([{"kind": "start", "updates": 9}, train(1, 5)])
-    second = curves.take([{"kind": "decode", "done": 1, "total": 2}, valid(1), {"kind": "finish", "status": "completed"}])
+    second = curves.take(
+        [{"kind": "decode", "done": 1, "total": 2}, valid(1), {"kind": "finish", "status": "completed"}]
+    )
     assert [point.step for point in [*first, *second]] == [1, 3]
     assert second[0].axes["source_tokens"] == 5
 
