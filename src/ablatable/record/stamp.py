@@ -10,6 +10,7 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -174,11 +175,16 @@ def _gpu_names() -> list[str]:
 
 
 def command_line(arguments: Sequence[str], folder: Path) -> str:
-    """The command as one would type it again, with no absolute path of this machine in it."""
+    """The command as one would type it again, with no absolute path of this machine and no password of a URL in it."""
     if not arguments:
         return ""
     first = Path(arguments[0]).name
-    return shlex.join([first, *(_relative(argument, folder) for argument in arguments[1:])])
+    shown = (_PASSWORD.sub(r"\1:***@", argument) for argument in arguments[1:])
+    return shlex.join([first, *(_relative(argument, folder) for argument in shown)])
+
+
+_PASSWORD = re.compile(r"(://[^:/@\s]*):[^@\s]*@")
+"""User and password of a URL, such as a sweep's storage."""
 
 
 def _relative(argument: str, folder: Path) -> str:

@@ -99,6 +99,15 @@ def test_the_command_line_holds_no_path_of_this_machine(tmp_path: Path) -> None:
     assert stamp.command_line([], tmp_path) == ""
 
 
+@pytest.mark.parametrize("word", ["{}", "--storage={}"])
+def test_the_command_line_holds_no_password(tmp_path: Path, word: str) -> None:
+    """A record is published; the URL of a sweep's database has a password in it."""
+    url = "postgresql+psycopg://me:s3cret@host/db"
+    told = stamp.command_line(["ablatable", "sweep", "run", "s", word.format(url)], tmp_path)
+    assert "s3cret" not in told
+    assert "me:***@host/db" in told
+
+
 def test_a_stamp_of_this_process_is_complete_and_needs_no_torch() -> None:
     script = (
         "import sys; from ablatable.record import stamp\n"
