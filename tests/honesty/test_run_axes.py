@@ -30,7 +30,7 @@ UNSEEN = {
     "train.max_minutes": "ends a run by the clock, which no test can repeat",
     "evaluate.splits": "says what is scored, not how",
     "evaluate.sentences": "says how much is scored",
-    "evaluate.length_buckets": "says what is scored by itself too; tests/integration/test_length_buckets_run.py shows it",
+    "evaluate.length_buckets": "says what is scored by itself too (integration/test_length_buckets_run.py)",
 }
 """The same, where a tiny run has nothing to show."""
 
