@@ -56,6 +56,7 @@ class Settings:
         window: r of restricted self-attention.
         along_n: lengths, at width ``at_d``.
         along_d: widths, at length ``at_n``.
+        recurrent_d: more of them for the recurrent layer, whose range is short and whose width has no heads to hold.
         most: operations of the largest point of a sweep.
         count_n: along n, operations and steps are counted up to this length: tracing a recurrence takes a millisecond
             a step, and a count that equals its closed form at every size so far need not be repeated.
@@ -72,9 +73,29 @@ class Settings:
     sample_seconds: float = 0.004
     kernel: int = 3
     window: int = 65
-    along_n: tuple[int, ...] = (32, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
+    along_n: tuple[int, ...] = (
+        32,
+        64,
+        128,
+        256,
+        384,
+        512,
+        640,
+        768,
+        1024,
+        1280,
+        1536,
+        2048,
+        2560,
+        3072,
+        4096,
+        5120,
+        6144,
+        8192,
+    )
     at_d: int = 128
     along_d: tuple[int, ...] = (64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1536, 2048)
+    recurrent_d: tuple[int, ...] = (224, 288, 352, 416, 480)
     at_n: int = 512
     most: int = 5_000_000_000
     count_n: int = 1024
@@ -120,7 +141,8 @@ class Settings:
 
     def sweep(self, layer: str, along: Along) -> list[Point]:
         """The points of one sweep, in order."""
-        sizes = [(n, self.at_d) for n in self.along_n] if along == "n" else [(self.at_n, d) for d in self.along_d]
+        widths = sorted({*self.along_d, *(self.recurrent_d if layer == "recurrent" else ())})
+        sizes = [(n, self.at_d) for n in self.along_n] if along == "n" else [(self.at_n, d) for d in widths]
         return [(layer, n, d) for n, d in sizes if self.operations((layer, n, d)) <= self.most]
 
     def order(self, number: int) -> list[Point]:
@@ -171,8 +193,9 @@ def quick(settings: Settings) -> Settings:
         backward=settings.backward,
         rounds=3,
         sample_seconds=0.001,
-        along_n=(64, 384, 512, 768, 1024, 1536),
-        along_d=(64, 128, 192, 256, 320),
+        along_n=(64, 384, 448, 512, 640, 768, 1024),
+        along_d=(64, 128, 192, 256, 320, 384),
+        recurrent_d=(),
         at_n=384,
         most=700_000_000,
         crossing={64: (64, 256, 1024)},

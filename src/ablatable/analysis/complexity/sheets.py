@@ -8,6 +8,7 @@ from ablatable.analysis.complexity.crossing import Crossing
 from ablatable.analysis.complexity.settings import ALONG
 from ablatable.analysis.complexity.summary import EXACT, Counts, Lengths, Power, Summary
 from ablatable.analysis.complexity.theory import LAYERS, PAPER
+from ablatable.analysis.intervals import LEVEL, Interval
 
 OUTSIDE = "*"
 """Marks an interval the theory's exponent is not in."""
@@ -37,8 +38,8 @@ def notes(summary: Summary) -> list[str]:
         f"One layer, one sequence, {passes}, float32; k = {s['kernel']}, r = {s['window']}, heads of 64; "
         f"{machine['device']}, {threads}, PyTorch {machine['torch']}; medians of {s['rounds']} rounds, each in another "
         "order.",
-        "Exponents: slope of a straight line in log-log over the range given, which was settled beforehand "
-        "(docs/complexity.md); 95 % t interval, extended to the slope at the upper end where the points bend."
+        "Exponents of time: of the leading term, one lower term fitted along, over the asymptotic range "
+        f"(docs/complexity.md); the intervals hold at once with {LEVEL:.0%}."
         + (f" {OUTSIDE} the interval does not contain the theory's exponent." if _any_outside(summary) else ""),
         "Operations: the products of matrices a call made, as counted while it ran, two a multiply-add; a form alone "
         "says that every count equals it. Products in a row: the longest chain, each waiting for another's result.",
@@ -137,7 +138,8 @@ def _fits(summary: Summary) -> Sheet:
             power.quantity,
             power.along,
             "" if power.theory is None else str(power.theory),
-            _interval(power),
+            _interval(power) if power.quantity == "time" else "",
+            _said(power.fit.straight) if power.fit else "",
             f"{power.fit.first} to {power.fit.last}" if power.fit else "",
             str(power.fit.points) if power.fit else "",
             " to ".join(f"{rate / 1e9:.0f}" for rate in power.rates) if power.rates else "",
@@ -145,7 +147,17 @@ def _fits(summary: Summary) -> Sheet:
         for power in summary.powers
         if power.quantity != "operations"
     ]
-    heads = ("Layer", "Quantity", "along", "Theory", "Exponent", "Range", "Points", "10⁹ operations/s over it")
+    heads = (
+        "Layer",
+        "Quantity",
+        "along",
+        "Theory",
+        "Leading exponent",
+        "Straight line",
+        "Range",
+        "Points",
+        "10⁹ operations/s",
+    )
     return Sheet("Every exponent", heads, rows, (0, 1, 2))
 
 
@@ -182,16 +194,17 @@ def _paths(summary: Summary) -> Sheet:
 
 
 def _estimate(power: Power) -> str:
-    return "?" if power.fit is None else _plain(power.fit.interval.estimate)
+    return "?" if power.fit is None else _plain(power.fit.straight.estimate)
 
 
 def _interval(power: Power) -> str:
     if power.fit is None:
         return "too few points"
-    interval = power.fit.interval
-    return f"{interval.estimate:.2f} ({interval.low:.2f} to {interval.high:.2f})" + (
-        OUTSIDE if power.holds is False else ""
-    )
+    return _said(power.fit.leading) + (OUTSIDE if power.holds is False else "")
+
+
+def _said(interval: Interval) -> str:
+    return f"{interval.estimate:.2f} ({interval.low:.2f} to {interval.high:.2f})"
 
 
 def _plain(value: float) -> str:
@@ -201,14 +214,16 @@ def _plain(value: float) -> str:
 
 def flat(summary: Summary) -> list[tuple[object, ...]]:
     """Every exponent in one table, heads first, for CSV; cells are empty where nothing was fitted."""
-    heads = ("layer", "quantity", "along", "theory", "exponent", "low", "high", "first", "last", "points", "holds")
-    return [heads, *(_flat(power) for power in summary.powers)]
+    known = ("layer", "quantity", "along", "theory")
+    fitted = ("leading", "low", "high", "straight", "straight_low", "straight_high", "first", "last", "points", "holds")
+    return [(*known, *fitted), *(_flat(power) for power in summary.powers)]
 
 
 def _flat(power: Power) -> tuple[object, ...]:
     known = (power.layer, power.quantity, power.along, power.theory)
-    if power.fit is None:
-        return (*known, *("",) * 6, "")
-    interval, fit = power.fit.interval, power.fit
-    ends = (float(f"{end:.6g}") for end in (interval.estimate, interval.low, interval.high))
-    return (*known, *ends, fit.first, fit.last, fit.points, power.holds)
+    fit = power.fit
+    if fit is None:
+        return (*known, *("",) * 10)
+    ends = ((one.estimate, one.low, one.high) for one in (fit.leading, fit.straight))
+    numbers = (float(f"{end:.6g}") for three in ends for end in three)
+    return (*known, *numbers, fit.first, fit.last, fit.points, power.holds)

@@ -12,6 +12,7 @@ from ablatable.analysis.complexity.fit import Exponent, exponent
 from ablatable.analysis.complexity.measurements import Measurements
 from ablatable.analysis.complexity.settings import ALONG, COMPARED, Along, Point
 from ablatable.analysis.complexity.theory import LAYERS, PATHS, path_length
+from ablatable.analysis.intervals import each_of
 
 Quantity = Literal["operations", "time", "memory"]
 EXAMPLES = {
@@ -23,6 +24,8 @@ EXAMPLES = {
     "restricted": 9,
 }
 """The k or r whose path lengths are shown one by one."""
+EACH = each_of(len(ALONG) * sum(layer.exponents is not None for layer in LAYERS.values()))
+"""The level of each interval of a time's exponent that makes all of those with a theory hold at once at LEVEL."""
 EXACT = 1e-9
 """How far a counted exponent may be from the closed form: rounding alone."""
 
@@ -38,7 +41,8 @@ class Power:
         theory: the exponent it should have; None for the operations and the time of a sum of terms.
         fit: the exponent it has, of operations over all sizes, else over the asymptotic range; None where too few
             points lie there.
-        holds: whether the theory's exponent lies in the time's interval, or equals that of the operations; None
+        holds: whether the theory's exponent lies in the interval of the time's leading term, or equals that of the
+            operations; None
             without a fit or a theory, and for memory, of which the paper says nothing.
         rates: operations of the forward pass a second at either end of the range; for the time alone.
     """
@@ -150,7 +154,7 @@ def values(made: Measurements, points: Sequence[Point], quantity: Quantity) -> l
 def _power(made: Measurements, layer: str, quantity: Quantity, along: Along) -> Power:
     counted = quantity == "operations"  # exact at every size, so there is no range to choose
     points = made.settings.counted(layer, along) if counted else in_range(made, layer, along)
-    fit = exponent([size(point, along) for point in points], values(made, points, quantity))
+    fit = exponent([size(point, along) for point in points], values(made, points, quantity), EACH)
     known = LAYERS[layer].exponents
     theory = None if known is None else known[ALONG.index(along)]
     if quantity == "memory":
@@ -170,8 +174,8 @@ def _holds(fit: Exponent | None, theory: int | None, quantity: Quantity) -> bool
     if fit is None or theory is None:
         return None
     if quantity == "operations":
-        return abs(fit.interval.estimate - theory) < EXACT
-    return theory in fit.interval
+        return abs(fit.straight.estimate - theory) < EXACT
+    return theory in fit.leading
 
 
 def _counts(made: Measurements, layer: str) -> Counts:

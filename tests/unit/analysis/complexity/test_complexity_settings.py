@@ -19,7 +19,7 @@ def inside(layer: str, along: Along) -> list[int]:
 @pytest.mark.parametrize("layer", LAYERS)
 def test_every_range_is_fitted_over_a_factor_with_points_to_spare(layer: str, along: Along) -> None:
     found = inside(layer, along)
-    assert len(found) >= 6
+    assert len(found) >= 8
     assert found[-1] / found[0] >= 2.5
 
 
@@ -32,9 +32,9 @@ def test_the_ranges_are_those_the_docs_state() -> None:
 
 
 def test_points_divide_evenly_so_that_counts_are_exact() -> None:
-    for _, n, d in (*DEFAULT.points(), *DEFAULT.counted_points()):
+    for layer, n, d in (*DEFAULT.points(), *DEFAULT.counted_points()):
         assert n % block(DEFAULT.window) == 0
-        assert d % 64 == 0
+        assert d % 64 == 0 or layer == "recurrent"
 
 
 def test_a_round_has_every_point_once_in_an_order_of_its_own() -> None:
