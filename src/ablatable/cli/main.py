@@ -22,6 +22,7 @@ from ablatable.cli import (
     table,
     train,
     translate,
+    wandb,
 )
 from ablatable.errors import InputError, RunFailed
 
@@ -48,6 +49,7 @@ app.command()(publish.publish)
 app.command()(translate.translate)
 app.add_typer(analyse.app, name="analyse")
 app.command()(complexity.complexity)
+app.add_typer(wandb.app, name="wandb")
 app.command()(doctor.doctor)
 
 

@@ -1,8 +1,8 @@
 """The run's diary, ``events.jsonl``: what the live progress reads and what remains of a killed run.
 
-Kinds and fields: ``start {updates}``; ``train {update, updates, loss, nll, learning_rate, source_tokens, target_tokens,
-seconds}``; ``valid {update, nll, ppl, accuracy}``; ``decode {done, total}``; ``resume {update}``; ``finish {status,
-cause}``.
+Kinds and fields: ``start {updates, labels, changed}``; ``train {update, updates, loss, nll, learning_rate,
+source_tokens, target_tokens, seconds}``; ``valid {update, nll, ppl, accuracy}``; ``decode {done, total}``;
+``resume {update}``; ``finish {status, cause}``.
 Every event also carries ``kind`` and ``time`` (seconds since the epoch).
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ablatable.tracking.curves import Point
 from ablatable.tracking.describe import Card, facts
@@ -43,13 +43,13 @@ class TensorBoardTracker:
         self._writer.close()
 
     def _finish(self, final: Final) -> None:
-        from torch.utils.tensorboard.summary import hparams
+        from torch.utils.tensorboard import summary
 
         update = final.record.updates
         numbers = {name: float(value) for name, value in facts(final.record).items() if not isinstance(value, str)}
         # In the run's own folder; SummaryWriter.add_hparams would make a second run of it.
-        for summary in hparams(_flat(self._card.config), numbers):
-            self._writer.file_writer.add_summary(summary)
+        for part in cast(Any, summary).hparams(_flat(self._card.config), numbers):
+            self._writer.file_writer.add_summary(part)
         for name, value in numbers.items():
             self._writer.add_scalar(name, value, update)
         for split, samples in final.samples.items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -30,7 +30,7 @@ class Final:
 
     record: Record
     record_file: Path
-    samples: dict[str, Sequence[Sample]] = field(default_factory=dict[str, Sequence[Sample]])
+    samples: Mapping[str, Sequence[Sample]] = field(default_factory=dict[str, Sequence[Sample]])
     pictures: dict[str, Path] = field(default_factory=dict[str, Path])
 
 

@@ -65,7 +65,7 @@ class WandbTracker:
     def close(self, final: Final | None) -> None:
         """Send the summary, the samples, the pictures and the record, and end."""
         completed = final is not None and final.record.status == "completed"
-        with _staged_in(self._folder / "wandb"):
+        with staged_in(self._folder / "wandb"):
             if final is not None:
                 self._finish(final)
             self._run.finish(exit_code=0 if completed else 1)
@@ -87,7 +87,7 @@ class WandbTracker:
 
 
 @contextmanager
-def _staged_in(folder: Path) -> Generator[None, None, None]:
+def staged_in(folder: Path) -> Generator[None, None, None]:
     """Have W&B keep what it is to upload beside the run, unless told where; its default is the home folder."""
     before = os.environ.get("WANDB_DATA_DIR")
     os.environ["WANDB_DATA_DIR"] = before or str(folder / "data")
@@ -101,7 +101,7 @@ def _staged_in(folder: Path) -> Generator[None, None, None]:
 def _table(samples: Sequence[Sample]) -> Any:
     import wandb
 
-    rows = [[one.number, one.source, one.reference, one.hypothesis] for one in samples]
+    rows: list[Any] = [[one.number, one.source, one.reference, one.hypothesis] for one in samples]
     return wandb.Table(columns=["sentence", "source", "reference", "hypothesis"], data=rows)
 
 
@@ -109,10 +109,7 @@ def mode(tracking: Tracking) -> Literal["offline", "online", "off"]:
     """Where runs go: what ``tracking.wandb`` says, or less where ``WANDB_MODE`` says less."""
     outside = os.environ.get("WANDB_MODE", "online")
     order: dict[str, int] = {"off": 0, "disabled": 0, "offline": 1, "dryrun": 1}
-    return cast(
-        Literal["offline", "online", "off"],
-        ("off", "offline", "online")[min(order.get(tracking.wandb, 2), order.get(outside, 2))],
-    )
+    return ("off", "offline", "online")[min(order.get(tracking.wandb, 2), order.get(outside, 2))]
 
 
 def run_name(id: str) -> str:

@@ -6,6 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import torch
@@ -107,7 +108,8 @@ def _start(job: Job) -> None:
         checkpoints.rewind(0 if progress is None else progress.update)
     with EventWriter(job.folder / "events.jsonl") as events:
         if progress is None:
-            events.write("start", updates=job.experiment.train.updates)
+            labels = asdict(job.labels)
+            events.write("start", updates=job.experiment.train.updates, labels=labels, changed=list(job.changed))
         else:
             events.write("resume", update=progress.update)
 
