@@ -77,6 +77,7 @@ def _plots(study: optuna.Study, done: Sequence[Tried], plan: Plan) -> list[_Draw
     objectives = plan.sweep.objectives
     searched = [p.path for p in plan.space.parameters if len({repr(t.point.get(p.path)) for t in done}) > 1]
     pairs = list(itertools.combinations(searched, 2))
+    common = [path for path in searched if all(path in trial.point for trial in done)]
     plots: list[_Drawn] = []
     for index, objective in enumerate(objectives):
         name = "" if len(objectives) == 1 else f"-{objective.metric}"
@@ -86,10 +87,11 @@ def _plots(study: optuna.Study, done: Sequence[Tried], plan: Plan) -> list[_Draw
         plots.append(
             _Drawn(f"slice{name}", lambda f, i=index: _slices(f, done, plan, searched, i), _wide(len(searched)))
         )
-        if len(searched) > 1:
+        if len(common) > 1:
             plots.append(
-                _Drawn(f"importance{name}", lambda f, i=index: _importance(f, study, objectives[i], i), (6, 3))
+                _Drawn(f"importance{name}", lambda f, i=index: _importance(f, study, common, objectives[i], i), (6, 3))
             )
+        if pairs:
             plots.append(
                 _Drawn(f"contour{name}", lambda f, i=index: _contours(f, done, plan, pairs, i), _wide(len(pairs)))
             )
@@ -128,8 +130,11 @@ def _history(figure: Figure, done: Sequence[Tried], plan: Plan, index: int) -> N
     axes.legend(frameon=False)
 
 
-def _importance(figure: Figure, study: optuna.Study, objective: Objective, index: int) -> None:
-    """How far each setting alone tells the best tenth of the trials apart (Watanabe et al. 2023)."""
+def _importance(figure: Figure, study: optuna.Study, paths: Sequence[str], objective: Objective, index: int) -> None:
+    """How far each setting alone tells the best tenth of the trials apart (Watanabe et al. 2023).
+
+    Settings that only some trials have are left out: their share would be of those trials alone.
+    """
     from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
     axes = figure.add_subplot()
@@ -139,6 +144,7 @@ def _importance(figure: Figure, study: optuna.Study, objective: Objective, index
         found = get_param_importances(
             study,
             evaluator=PedAnovaImportanceEvaluator(),
+            params=list(paths),
             target=lambda trial: sign * trial.values[index],
         )
     shares = list(reversed(found.items()))
@@ -223,7 +229,7 @@ def _scale(axes: Axes, domain: Domain, path: str, side: str) -> Callable[[Any], 
     getattr(axes, f"set_{side}label")(_label(path))
     if not isinstance(domain, Choice):
         low, high, log = float(domain.low), float(domain.high), domain.log
-        ticks = None
+        ticks = [float(v) for v in domain.listed or () if isinstance(v, int | float)] if domain.whole else None
     else:
         ticks = [float(v) for v in domain.values if isinstance(v, int | float) and not isinstance(v, bool)]
         if len(ticks) < len(domain.values) or len(ticks) == 1:  # names stand side by side
@@ -233,20 +239,20 @@ def _scale(axes: Axes, domain: Domain, path: str, side: str) -> Callable[[Any], 
         low, high = min(ticks), max(ticks)
         log = low > 0 and high / low >= _LOG_FROM
     if log:
-        _log_side(axes, side)
-    if ticks is not None and len(ticks) <= _MOST_TICKS:
+        _log_side(axes, side, wide=high / low > 300)
+    if ticks and len(ticks) <= _MOST_TICKS:
         getattr(axes, f"set_{side}ticks")(ticks, [f"{tick:g}" for tick in ticks])
         getattr(axes, f"set_{side}ticks")([], minor=True)
     getattr(axes, f"set_{side}lim")(*_padded(low, high, log))
     return float
 
 
-def _log_side(axes: Axes, side: str) -> None:
+def _log_side(axes: Axes, side: str, *, wide: bool = False) -> None:
     from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
     getattr(axes, f"set_{side}scale")("log")
     ticks = axes.xaxis if side == "x" else axes.yaxis
-    ticks.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    ticks.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 3.0)))
     ticks.set_major_formatter(FormatStrFormatter("%g"))
     ticks.set_minor_formatter(NullFormatter())
 

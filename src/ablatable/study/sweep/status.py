@@ -34,7 +34,7 @@ def _beats(merits: dict[int, list[float]], one: int, other: int) -> bool:
 def counts_line(trials: Sequence[Tried], budget: Budget) -> str:
     """`12 completed, 2 running, 1 failed of 40 trials`."""
     said = ", ".join(f"{count} {state}" for state, count in counts(trials).items() if count) or "no trial yet"
-    return said + ("" if budget.trials is None else f", of {budget.trials}")
+    return said + ("" if budget.trials is None else f" of {budget.trials}")
 
 
 def best_line(trials: Sequence[Tried], sweep: Sweep) -> str:
