@@ -16,6 +16,7 @@ PAGES = (
     "docs/design-space.md",
     "docs/sweeps.md",
     "docs/tables.md",
+    "docs/tracking.md",
 )
 
 
