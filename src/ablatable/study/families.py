@@ -62,8 +62,9 @@ def _in_family(family: Wanted, fingerprint: Fingerprint, store: Store) -> dict[s
             served[id] = trainer
             continue
         finished = [(trainer, its), *(run for run in others if run[0] in done)]
-        serve = [one for one, trained in finished if _offered(store, one, trained, experiment, fingerprint)]
-        served |= {id: one for one in serve[:1]}
+        serves = (one for one, trained in finished if _offered(store, one, trained, experiment, fingerprint))
+        if (first := next(serves, None)) is not None:
+            served[id] = first
     return served | _in_family([run for run in others if run[0] not in served], fingerprint, store)
 
 
@@ -82,7 +83,8 @@ def _finished_elsewhere(wanted: Wanted, fingerprint: Fingerprint, store: Store) 
     for id, one in wanted:
         same = finished.get(weights_id(one, fingerprint(one.data)), [])
         serves = (r.id for r in same if r.id != id and _offered(store, r.id, from_dict(r.config), one, fingerprint))
-        found |= {id: trainer for trainer in list(serves)[:1]}
+        if (first := next(serves, None)) is not None:
+            found[id] = first
     return found
 
 
