@@ -280,9 +280,7 @@ def test_hours_and_flops_end_a_search_too(sweep: MakeSweep) -> None:
 def test_impossible_points_without_end_end_the_search(sweep: MakeSweep) -> None:
     space = {"model.heads": {"values": [3, 5, 7]}, "model.dropout": {"low": 0.0, "high": 0.5}}
     at, _, _ = desk(sweep(space=space), None)
-    with pytest.raises(
-        InputError, match=r"100 points in a row are impossible, .*: .*narrow the space"
-    ):
+    with pytest.raises(InputError, match=r"100 points in a row are impossible, .*: .*narrow the space"):
         at.claim()
     found: list[Tried] = at.trials()
     assert counts(found)["skipped"] == 100
