@@ -9,7 +9,6 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.ticker import NullFormatter
 
 from ablatable.analysis import style
 from ablatable.analysis.complexity.measurements import Measurements
@@ -142,8 +141,9 @@ def _crossing(axes: Axes, made: Measurements) -> None:
             number += 1
     _label(axes, "Self-attention's time over the recurrent's", "n", "ratio of times (1: they cross)")
     axes.set_xlabel("n / d (1: where O(n² d) meets O(n d²))")
+    axes.set_yscale("log", base=2)
+    axes.set_ylim(top=4 * axes.get_ylim()[1])  # room for the legend
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.legend(loc="upper left", fontsize=8, frameon=True, framealpha=1.0, edgecolor="white")
 
 
