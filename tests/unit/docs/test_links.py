@@ -7,17 +7,8 @@ from pathlib import Path
 
 import pytest
 
-PAGES = (
-    "README.md",
-    "CONTRIBUTING.md",
-    "docs/adding.md",
-    "docs/architecture.md",
-    "docs/decisions.md",
-    "docs/design-space.md",
-    "docs/sweeps.md",
-    "docs/tables.md",
-    "docs/tracking.md",
-)
+REPOSITORY = Path(__file__).resolve().parents[3]
+PAGES = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{page.name}" for page in (REPOSITORY / "docs").glob("*.md")))
 
 
 def _anchors(page: Path) -> set[str]:

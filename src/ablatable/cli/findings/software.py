@@ -56,7 +56,7 @@ def tracking() -> Iterator[Finding]:
     yield Finding("wandb", version, f"wandb {version}")
     mode = os.environ.get("WANDB_MODE")
     if mode:
-        yield Finding("mode", mode, f"WANDB_MODE={mode} is set: runs are tracked so, where tracking.wandb says more", "note")
+        yield Finding("mode", mode, f"WANDB_MODE={mode} is set; a run follows it where that is less", "note")
     if _logged_in():
         yield Finding("login", True, "logged in: tracking.wandb=online works; offline is the default")
     else:

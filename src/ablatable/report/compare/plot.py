@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 
-from matplotlib.ticker import EngFormatter
-
-from ablatable.analysis.style import drawing, figure, save, series
 from ablatable.report.compare.model import Curve
 from ablatable.report.compare.plot_text import AXES, at
 
@@ -32,6 +29,10 @@ def save_curves(curves: Sequence[Curve], folder: Path, note: str | None = None) 
         InputError: the folder can't be written.
         RunFailed: the disk is full.
     """
+    from matplotlib.ticker import EngFormatter
+
+    from ablatable.analysis.style import drawing, figure, save, series
+
     with drawing():
         made = figure(_WIDTH, _HEIGHT + 0.22 * len(curves))
         panels = made.subplots(1, len(AXES), sharey=True)
