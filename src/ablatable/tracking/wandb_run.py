@@ -123,6 +123,7 @@ def start(tracking: Tracking, *, dir: Path, **described: Any) -> Any:
     import wandb
 
     os.environ.setdefault("WANDB_SILENT", "true")
+    _leave_parents_client()
     logging.getLogger("wandb").setLevel(logging.ERROR)
     dir.mkdir(parents=True, exist_ok=True)
     settings = wandb.Settings(
@@ -143,3 +144,13 @@ def start(tracking: Tracking, *, dir: Path, **described: Any) -> Any:
         settings=settings,
         **described,
     )
+
+
+def _leave_parents_client() -> None:
+    """Have this process start a client of its own.
+
+    That of a parent process, which the environment names (``3-<pid>-unix-...``), would end with that one, and several
+    runs would share it.
+    """
+    if f"-{os.getpid()}-" not in os.environ.get("WANDB_SERVICE", ""):
+        os.environ.pop("WANDB_SERVICE", None)
