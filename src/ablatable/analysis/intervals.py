@@ -42,6 +42,16 @@ def mean_interval(values: Values, level: float = LEVEL) -> Interval:
     return Interval(mean, mean - reach, mean + reach)
 
 
+def positive_mean_interval(values: Values, level: float = LEVEL) -> Interval:
+    """Student's interval of the mean on a logarithmic scale, for independent values that are positive and skewed.
+
+    The logarithm of a mean is more nearly normal than the mean, and its error is the mean's relative error.
+    """
+    plain = mean_interval(values, level)
+    factor = float(np.exp((plain.high - plain.estimate) / plain.estimate))
+    return Interval(plain.estimate, plain.estimate / factor, plain.estimate * factor)
+
+
 def variance_degrees(values: Values) -> float:
     """Degrees of freedom of a sample variance, 2 n / (excess kurtosis + 2 n / (n - 1)).
 

@@ -29,8 +29,8 @@ class Decay:
         offsets: from 0.
         measured: mean over random vectors; intervals hold at once with the confidence ``level``.
         derived: (2 / d_k) sum cos(offset * frequency), the mean for components that are independent and alike.
-        bound: the mean of |S_j| over j, S_j the sum of the first j rotations, over its value at offset 0. Times a number
-            that the vectors decide, it bounds any score, not only that of a vector with itself (Su et al. 2021,
+        bound: the mean of |S_j| over j, S_j the sum of the first j rotations, over its value at offset 0. Times a
+            number that the vectors decide, it bounds any score, not only that of a vector with itself (Su et al. 2021,
             section 3.4.3).
         level: of the intervals.
         holds: whether every derived value lies in its interval.

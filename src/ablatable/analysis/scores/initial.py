@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ablatable.analysis.intervals import LEVEL, Interval, each_of, mean_interval
+from ablatable.analysis.intervals import LEVEL, Interval, each_of, positive_mean_interval
 from ablatable.config.model import Model
 from ablatable.nn.attention import CrossAttention, SelfAttention
 from ablatable.nn.build import build_model
@@ -74,7 +74,7 @@ class Pairs:
     derived: Tensor
 
 
-def measure(model: Model, seed: int, seeds: int = 12, widths: tuple[int, ...] = (8, 32, 64, 128, 512)) -> Initial:
+def measure(model: Model, seed: int, seeds: int = 16, widths: tuple[int, ...] = (8, 32, 64, 128, 512)) -> Initial:
     """Build ``model`` with as many heads as each d_k in ``widths`` leaves, from seeds ``seed``, ``seed`` + 1, ..."""
     model = replace(model, layers=min(model.layers, 2), d_k=None, d_v=None)
     fitting = [d_k for d_k in widths if model.d_model % d_k == 0]
@@ -104,7 +104,7 @@ def _of_width(model: Model, seeds: range) -> dict[tuple[Kind, int], list[Pairs]]
 def _variance(kind: Kind, layer: int, d_k: int, heads: int, found: list[Pairs], level: float) -> InitialVariance:
     # A seed is one observation: what its pairs and heads say is not independent.
     ratios = np.array([float((one.measured / one.derived).mean()) for one in found])
-    ratio = mean_interval(ratios, level)
+    ratio = positive_mean_interval(ratios, level)
     derived, measured = (
         float(np.mean([float(part.mean()) for part in parts]))
         for parts in ([one.derived for one in found], [one.measured for one in found])

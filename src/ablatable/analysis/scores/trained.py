@@ -114,6 +114,7 @@ def _first(pairs: PackedPairs, sentences: int, model: Model) -> list[int]:
     return chosen
 
 
+@torch.inference_mode()
 def _heads(
     network: AnyNetwork, pairs: PackedPairs, chosen: list[int], own: str, others: dict[str, AttentionCore]
 ) -> list[HeadScores]:
@@ -125,7 +126,6 @@ def _heads(
     ]
 
 
-@torch.inference_mode()
 def _read(network: AnyNetwork, pairs: PackedPairs, chosen: list[int]) -> Iterator[tuple[Attended, Tensor]]:
     """Every attention of every batch, with which of its queries are text."""
     for first in range(0, len(chosen), _BATCH):
