@@ -69,7 +69,7 @@ class Evaluation:
     length_buckets: Annotated[
         tuple[Annotated[int, Field(ge=1, le=100_000)], ...],
         Field(
-            description="Longest sentences of buckets that are also scored by themselves, in pieces of the longer side, "
+            description="Longest sentences of buckets also scored by themselves, in pieces of the longer side, "
             "as data.max_length counts; [20, 40] makes 1-20, 21-40 and longer. Empty: no buckets."
         ),
     ] = ()

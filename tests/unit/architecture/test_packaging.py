@@ -15,7 +15,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-MODULES = {"pyyaml": "yaml", "pytorch-lightning": "pytorch_lightning", "jinja2": "jinja2"}
+MODULES = {
+    "pyyaml": "yaml",
+    "pytorch-lightning": "pytorch_lightning",
+    "jinja2": "jinja2",
+    "pillow": "PIL",
+    "wandb-workspaces": "wandb_workspaces",
+}
 """Packages whose module has another name."""
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ablatable.report.compare.model import Sentence
 from ablatable.report.compare.text import Text
-from ablatable.scoring.bleu import sentence_bleu
-from ablatable.scoring.statistics import MeasureName, chrf_of
+
+if TYPE_CHECKING:
+    from ablatable.scoring.statistics import MeasureName
 
 
 def most_changed(text: Text, count: int, by: MeasureName) -> list[Sentence]:
@@ -24,6 +27,9 @@ def most_changed(text: Text, count: int, by: MeasureName) -> list[Sentence]:
 
 def _scores(text: Text, by: MeasureName) -> list[list[float]]:
     """For each side the score of every sentence; chrF of a sentence is that of its counts."""
+    from ablatable.scoring.bleu import sentence_bleu
+    from ablatable.scoring.statistics import chrf_of
+
     if by == "chrf":
         return [[float(score) for score in chrf_of(counts)] for counts in text.counts["chrf"]]
     return [

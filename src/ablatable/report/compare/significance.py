@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ablatable.report.compare.model import PairedTest
 from ablatable.report.compare.numbers import metric_keys, to_first
 from ablatable.report.compare.side import Side
 from ablatable.report.compare.text import Text
-from ablatable.scoring.significance import Comparison, bootstrap_counts, randomise_counts
-from ablatable.scoring.statistics import MEASURES
+
+if TYPE_CHECKING:
+    from ablatable.scoring.significance import Comparison
 
 SEED_METRICS = ("nll", "ppl", "bpc", "bleu", "bleu_paper", "chrf")
 """What is tested over seeds, where the sides measured it alike."""
@@ -54,6 +56,9 @@ def sentence_tests(
         seed: of the resampling.
         samples: of the bootstrap and of the randomisation.
     """
+    from ablatable.scoring.significance import bootstrap_counts, randomise_counts
+    from ablatable.scoring.statistics import MEASURES
+
     lines: list[PairedTest] = []
     for name, counts in text.counts.items():
         measure = MEASURES[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ablatable.config.dump import from_dict
 from ablatable.config.schema import Experiment
@@ -14,7 +14,9 @@ from ablatable.data.lines import read_lines
 from ablatable.errors import InputError
 from ablatable.record.schema import Record
 from ablatable.report.compare.side import Run, Side
-from ablatable.scoring.statistics import MEASURES, Floats, MeasureName
+
+if TYPE_CHECKING:
+    from ablatable.scoring.statistics import Floats, MeasureName
 
 _TOLERANCE = 1e-6
 """Of a score that is made again from the same text with the same version."""
@@ -67,6 +69,8 @@ def read_text(sides: Sequence[Side], split: str, cache: Path, measures: Sequence
         InputError: the corpus is not on this machine or is another release than was scored; a run has no translations,
             or other ones than its record was made from.
     """
+    from ablatable.scoring.statistics import MEASURES
+
     runs = representatives(sides)
     sources, references = _corpus_lines(runs[0].record, split, cache)
     hypotheses = tuple(_translations(run, split, len(references)) for run in runs)
@@ -126,6 +130,8 @@ def _translations(run: Run, split: str, expected: int) -> tuple[str, ...]:
 
 def _check_score(run: Run, split: str, name: MeasureName, counts: Floats) -> None:
     """The translations must be those that the record's score was made from."""
+    from ablatable.scoring.statistics import MEASURES
+
     measure = MEASURES[name]
     recorded = run.record.metrics.get(f"{split}.{name}")
     if recorded is None or recorded.signature != measure.signature():
