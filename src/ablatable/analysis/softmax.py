@@ -5,13 +5,15 @@ Every function takes weights (..., S) that sum to 1 over the last axis, and retu
 
 from __future__ import annotations
 
+from typing import cast
+
 import torch
 from torch import Tensor
 
 
 def entropy(weights: Tensor) -> Tensor:
     """-sum w ln w, nats."""
-    return torch.special.entr(weights).sum(-1)
+    return cast(Tensor, torch.special.entr(weights)).sum(-1)
 
 
 def effective(weights: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ and one that is recorded computes the same numbers: what is kept are the tensors
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -21,6 +21,12 @@ from ablatable.nn.relative import Relative
 Kind = Literal["encoder-self", "decoder-self", "cross"]
 KINDS: tuple[Kind, ...] = ("encoder-self", "decoder-self", "cross")
 """The three attentions of section 3.2.3."""
+NAMES: dict[Kind, str] = {
+    "encoder-self": "encoder self-attention",
+    "decoder-self": "decoder self-attention",
+    "cross": "cross-attention",
+}
+"""What each is called."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,8 @@ def recording(network: nn.Module) -> Generator[list[Attended], None, None]:
     values come after what is kept.
     """
     seen: list[Attended] = []
-    cores = [(name, part) for name, part in network.named_modules() if isinstance(part, AttentionCore)]
+    parts = cast(Iterator[tuple[str, nn.Module]], network.named_modules())
+    cores = [(name, part) for name, part in parts if isinstance(part, AttentionCore)]
     handles = [core.register_forward_hook(_keep(name, seen), with_kwargs=True) for name, core in cores]
     try:
         yield seen

@@ -25,4 +25,5 @@ def members(evaluation: Evaluation, source_lengths: ArrayLike, target_lengths: A
 
 def chosen(lines: Sequence[str], indices: Indices) -> list[str]:
     """The lines at these places; places behind the last line are left out (``evaluate.sentences``)."""
-    return [lines[index] for index in indices.tolist() if index < len(lines)]
+    places: list[int] = indices.tolist()
+    return [lines[place] for place in places if place < len(lines)]

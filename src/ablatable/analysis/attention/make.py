@@ -10,6 +10,7 @@ from ablatable.analysis.attention import pictures
 from ablatable.analysis.attention.maps import SentenceAttention
 from ablatable.analysis.attention.statistics import HeadStatistics
 from ablatable.errors import InputError
+from ablatable.nn.recorder import NAMES
 
 
 def check_chosen(made: SentenceAttention, layer: int | None, head: int | None) -> None:
@@ -33,7 +34,7 @@ def to_text(made: SentenceAttention) -> str:
     """The statistics of every head, a line each."""
     lines = [f"source: {made.source}", f"target ({made.origin}): {made.target}"]
     for maps in made.maps:
-        lines += ["", f"{pictures.NAMES[maps.kind]}, {len(maps.queries)} queries, {len(maps.keys)} keys"]
+        lines += ["", f"{NAMES[maps.kind].capitalize()}, {len(maps.queries)} queries, {len(maps.keys)} keys"]
         lines.append("".join(f"{name:>11}" for name in ("", *asdict(maps.even))))
         lines += [_line(f"{one.layer}.{one.head}", one.statistics) for one in maps.heads]
         lines.append(_line("even", maps.even))

@@ -13,13 +13,8 @@ from matplotlib.image import AxesImage
 
 from ablatable.analysis.attention.maps import AttentionMaps, Head, SentenceAttention
 from ablatable.analysis.style import SEQUENTIAL, drawing, figure, save
-from ablatable.nn.recorder import Kind
+from ablatable.nn.recorder import NAMES, Kind
 
-NAMES: dict[Kind, str] = {
-    "encoder-self": "Encoder self-attention",
-    "decoder-self": "Decoder self-attention",
-    "cross": "Cross-attention",
-}
 _ROWS: dict[Kind, str] = {
     "encoder-self": "source piece",
     "decoder-self": "target piece read",
@@ -53,8 +48,10 @@ def _picture(made: SentenceAttention, maps: AttentionMaps, heads: list[Head]) ->
     high, wide = (side * n / max(len(maps.queries), len(maps.keys)) for n in (len(maps.queries), len(maps.keys)))
     wide, high = max(wide, 0.7), max(high, 0.7)
     # Beside the maps: piece names, titles and the bar of colours.
-    picture = figure(max(columns * (wide + 0.15) + 2.2, 6.5), rows * (high + 0.35) + 2.0)
-    picture.suptitle(_title(made, maps, columns * wide), parse_math=False)
+    across = max(columns * (wide + 0.15) + 2.2, 7.5)
+    picture = figure(across, rows * (high + 0.35) + 2.0)
+    words = max(12.0, 0.8 * across)  # as large beside a wide grid as beside a single map
+    picture.suptitle(_title(made, maps, int(across * 100 / words)), fontsize=words, parse_math=False)
     grid = picture.subplots(rows, columns, squeeze=False)
     size = min(11.0, 0.8 * _POINTS * side / max(len(maps.queries), len(maps.keys)))
     image: AxesImage | None = None
@@ -64,8 +61,8 @@ def _picture(made: SentenceAttention, maps: AttentionMaps, heads: list[Head]) ->
             continue
         image = _map(axes, heads[number])
         _names(axes, maps, size, left=number % columns == 0, below=number + columns >= len(heads))
-    picture.supxlabel(f"{_COLUMNS[maps.kind]} (key)")
-    picture.supylabel(f"{_ROWS[maps.kind]} (query)")
+    picture.supxlabel(f"{_COLUMNS[maps.kind]} (key)", fontsize=words)
+    picture.supylabel(f"{_ROWS[maps.kind]} (query)", fontsize=words)
     if image is not None:
         bar = picture.colorbar(image, ax=list(grid.flat), shrink=min(1.0, 3 / (rows * high)), pad=0.02)
         bar.set_ticks([0, 0.05, 0.2, 0.5, 1.0])
@@ -80,12 +77,11 @@ def _side(heads: int, positions: int) -> float:
     return min(3.4, max(1.4, 0.12 * positions))
 
 
-def _title(made: SentenceAttention, maps: AttentionMaps, width: float) -> str:
-    letters = max(60, int(13 * width))
+def _title(made: SentenceAttention, maps: AttentionMaps, letters: int) -> str:
     source = textwrap.shorten(f"source: {made.source}", letters, placeholder=" ...")
     target = textwrap.shorten(f"target ({made.origin}): {made.target}", letters, placeholder=" ...")
     seen = "" if made.causal or maps.kind != "decoder-self" else ", the future not masked"
-    return f"{NAMES[maps.kind]}{seen}, run {made.run}\n{source}\n{target}"
+    return f"{NAMES[maps.kind].capitalize()}{seen}, run {made.run}\n{source}\n{target}"
 
 
 def _map(axes: Axes, head: Head) -> AxesImage:

@@ -59,7 +59,8 @@ def similarity(of: Encodings) -> Similarity:
     return Similarity(
         of.name,
         of.stack,
-        *of.table.shape,
+        of.table.shape[0],
+        of.table.shape[1],
         list(range(len(of.table))),
         [float(one.mean()) for one in diagonals],
         [float(one.min()) for one in diagonals],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -121,7 +122,7 @@ def _fixed_slopes(model: Model, count: int) -> Biases:
 def _self_attentions(network: AnyNetwork) -> list[tuple[str, int, SelfAttention]]:
     """Of each stack and layer, from 1."""
     found: list[tuple[str, int, SelfAttention]] = []
-    for name, part in network.named_modules():
+    for name, part in cast(Iterator[tuple[str, nn.Module]], network.named_modules()):
         if isinstance(part, SelfAttention):
             stack, _, layer, _ = name.split(".")
             found.append((stack, int(layer) + 1, part))

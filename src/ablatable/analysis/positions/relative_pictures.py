@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
 
 from ablatable.analysis.positions.relative import Biases, Buckets, Decay, Vectors
 from ablatable.analysis.style import REFERENCE, SEQUENTIAL, drawing, figure, save, series
@@ -14,6 +15,11 @@ from ablatable.analysis.style import REFERENCE, SEQUENTIAL, drawing, figure, sav
 _OFFSET = "offset (key minus query)"
 _MARKS = 8
 """Marks on a line, so that lines differ in grey and none is drowned in marks."""
+
+
+def _offsets(axes: Axes) -> None:
+    axes.set_xlabel(_OFFSET)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def draw_decay(found: Decay, folder: Path) -> list[Path]:
@@ -56,9 +62,17 @@ def _draw_heads(axes: Axes, one: Biases) -> None:
     for head, values in enumerate(one.heads):
         style = series(head)
         every = max(1, len(one.offsets) // _MARKS)
-        axes.plot(one.offsets, values, **style, markevery=(head * every // len(one.heads), every), label=str(head + 1))
+        steps = {"drawstyle": "steps-mid"} if one.kind == "t5" else {}
+        axes.plot(
+            one.offsets,
+            values,
+            **style,
+            **steps,
+            markevery=(head * every // len(one.heads), every),
+            label=str(head + 1),
+        )
     axes.set_title(f"{'ALiBi' if one.kind == 'alibi' else 'T5'}, {one.stack}")
-    axes.set_xlabel(_OFFSET)
+    _offsets(axes)
     axes.set_ylabel("bias")
     axes.legend(title="head", ncols=2 if len(one.heads) <= 2 * _MARKS else 4, loc="best")
 
@@ -71,7 +85,7 @@ def _draw_buckets(axes: Axes, buckets: list[Buckets]) -> None:
             label=f"{one.stack}, {one.buckets} buckets",
         )  # fmt: skip
     axes.set_title("T5: which trained number an offset gets")
-    axes.set_xlabel(_OFFSET)
+    _offsets(axes)
     axes.set_ylabel("bucket (row of the table)")
     axes.legend(loc="best")
 
@@ -97,23 +111,25 @@ def _draw_lengths(axes: Axes, layers: list[Vectors], name: str) -> None:
         lengths = one.key_lengths if name == "key" else one.value_lengths
         axes.plot(one.offsets, lengths, **series(index), label=f"layer {one.layer}")
     axes.set_title(f"{layers[0].stack}: length of the {name} vectors")
-    axes.set_xlabel(_OFFSET)
+    _offsets(axes)
     axes.set_ylabel("length")
     axes.set_ylim(bottom=0)
     axes.legend(loc="best")
 
 
 def _draw_cosines(axes: Axes, one: Vectors) -> AxesImage:
-    ends = (one.offsets[0] - 0.5, one.offsets[-1] + 0.5)
+    low, high = one.offsets[0] - 0.5, one.offsets[-1] + 0.5
     image = axes.imshow(
         np.array(one.key_cosines),
         cmap=SEQUENTIAL,
         vmin=-1,
         vmax=1,
-        extent=(*ends, *ends[::-1]),
+        extent=(low, high, high, low),
         interpolation="nearest",
     )
     axes.set_title(f"{one.stack}, layer {one.layer}: cosines of key vectors")
     axes.set_xlabel("offset")
     axes.set_ylabel("offset")
+    for side in (axes.xaxis, axes.yaxis):
+        side.set_major_locator(MaxNLocator(integer=True))
     return image

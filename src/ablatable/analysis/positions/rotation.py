@@ -8,7 +8,7 @@ second half, which it has not seen; then it is compared with the rotation by k t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -80,7 +80,7 @@ def _pairs(table_PD: Tensor, layout: str) -> Tensor:
     """Sine and cosine of each wave, (waves, P, 2)."""
     half = table_PD.shape[1] // 2
     channels = {"interleaved": (half, 2), "halves": (2, half)}[layout]
-    pairs = table_PD[:, : 2 * half].unflatten(1, channels)
+    pairs: Tensor = cast(Any, table_PD)[:, : 2 * half].unflatten(1, channels)
     return pairs.transpose(0, 1) if layout == "interleaved" else pairs.permute(2, 0, 1)
 
 

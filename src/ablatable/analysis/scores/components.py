@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -139,9 +140,12 @@ def derived_variance(score: str, d_k: int) -> float:
 
 def _squared_tanh() -> float:
     """E[tanh(z)^2] for z ~ N(0, 2)."""
-    density = 1 / np.sqrt(4 * np.pi)
-    found = integrate.quad(lambda z: np.tanh(z) ** 2 * density * np.exp(-(z**2) / 4), -30, 30)
-    return float(found[0])
+
+    def integrand(z: float) -> float:
+        return float(np.tanh(z) ** 2 * np.exp(-(z**2) / 4) / np.sqrt(4 * np.pi))
+
+    found = cast(tuple[float, float], cast(Any, integrate).quad(integrand, -30, 30))
+    return found[0]
 
 
 def _samples(distribution: str, d_k: int, pairs: int, seed: int) -> dict[str, NDArray[np.float64]]:

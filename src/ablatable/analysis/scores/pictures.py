@@ -13,14 +13,9 @@ from ablatable.analysis.scores.components import SCORES, Components, Saturation
 from ablatable.analysis.scores.initial import Initial
 from ablatable.analysis.scores.trained import EVEN, HeadScores, Trained
 from ablatable.analysis.style import REFERENCE, drawing, figure, save, series
-from ablatable.nn.recorder import KINDS, Kind
+from ablatable.nn.recorder import KINDS, NAMES, Kind
 
 _SAID = {"none": "q·k", "1/sqrt(d_k)": "q·k / √d_k", "additive": "additive, v·tanh(q + k)", "cosine": "cosine"}
-NAMES: dict[Kind, str] = {
-    "encoder-self": "encoder self-attention",
-    "decoder-self": "decoder self-attention",
-    "cross": "cross-attention",
-}
 _SHOWN: tuple[tuple[Kind, int, str], ...] = (
     ("cross", 2, "cross, layer 2"),
     ("encoder-self", 1, "encoder self, layer 1"),
@@ -95,7 +90,10 @@ def draw_softmax(components: Components, folder: Path) -> list[Path]:
     ]
     with drawing():
         made = figure(11, 4.4)
-        made.suptitle("Independent normal components: without 1/√d_k, wide heads saturate the softmax")
+        made.suptitle(
+            "Independent normal components: without 1/√d_k, wide heads saturate the softmax\n"
+            "bars: 95% interval of each mean"
+        )
         for axes, (title, label, value, even) in zip(made.subplots(1, 3), panels, strict=True):
             widths = sorted({one.d_k for one in components.saturation})
             axes.axhline(even, **REFERENCE, label="even weights")
@@ -115,7 +113,7 @@ def draw_softmax(components: Components, folder: Path) -> list[Path]:
 def draw_run(trained: Trained, folder: Path) -> list[Path]:
     """A run's heads layer by layer: variance of scores, positions attended to, gradient through softmax."""
     with drawing():
-        kinds = [kind for kind in KINDS if any(one.kind == kind for one in trained.trained)]
+        kinds: list[Kind] = [kind for kind in KINDS if any(one.kind == kind for one in trained.trained)]
         made = figure(1.5 + 3.6 * len(kinds), 9)
         made.suptitle(
             f"Run {trained.run}: {said(trained.own)}, d_k = {trained.d_k}\n"
