@@ -258,6 +258,7 @@ def test_every_score_is_shown_beside_the_scales_it_can_have(
     assert len(pictures.draw_run(found, tmp_path / "out")) == 2
 
 
+@pytest.mark.slow
 def test_positions_without_a_run_are_those_of_the_paper_and_repeat(tmp_path: Path) -> None:
     data = _data("positions", "--positions", "24")
     assert data["run"] is None

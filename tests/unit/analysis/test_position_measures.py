@@ -119,6 +119,10 @@ def test_shaws_vectors_by_offset(causal: bool) -> None:
     part = network.encoder.layers[1].self_attention.relative
     found = relative.vectors(part, "encoder", 2, causal)
     assert found.offsets == ([-3, -2, -1, 0] if causal else [-3, -2, -1, 0, 1, 2, 3])
-    assert found.key_lengths == pytest.approx([float(part.keys[offset + 3].norm()) for offset in found.offsets])
-    assert found.value_lengths == pytest.approx([float(part.values[offset + 3].norm()) for offset in found.offsets])
+    assert found.key_lengths == pytest.approx(
+        [float(part.keys[offset + 3].detach().norm()) for offset in found.offsets]
+    )
+    assert found.value_lengths == pytest.approx(
+        [float(part.values[offset + 3].detach().norm()) for offset in found.offsets]
+    )
     assert [found.key_cosines[i][i] for i in range(len(found.offsets))] == pytest.approx([1.0] * len(found.offsets))

@@ -49,9 +49,10 @@ def _picture(made: SentenceAttention, maps: AttentionMaps, heads: list[Head]) ->
     wide, high = max(wide, 0.7), max(high, 0.7)
     # Beside the maps: piece names, titles and the bar of colours.
     across = max(columns * (wide + 0.15) + 2.2, 7.5)
-    picture = figure(across, rows * (high + 0.35) + 2.0)
-    words = max(12.0, 0.8 * across)  # as large beside a wide grid as beside a single map
-    picture.suptitle(_title(made, maps, int(across * 100 / words)), fontsize=words, parse_math=False)
+    up = rows * (high + 0.35) + 2.0
+    picture = figure(across, up)
+    words = max(12.0, min(0.8 * across, 2.0 * up))  # a large grid is looked at from farther away
+    picture.suptitle(_title(made, maps, int(across * 125 / words)), fontsize=words, parse_math=False)
     grid = picture.subplots(rows, columns, squeeze=False)
     size = min(11.0, 0.8 * _POINTS * side / max(len(maps.queries), len(maps.keys)))
     image: AxesImage | None = None

@@ -62,12 +62,11 @@ def _draw_heads(axes: Axes, one: Biases) -> None:
     for head, values in enumerate(one.heads):
         style = series(head)
         every = max(1, len(one.offsets) // _MARKS)
-        steps = {"drawstyle": "steps-mid"} if one.kind == "t5" else {}
+        style["drawstyle"] = "steps-mid" if one.kind == "t5" else "default"
         axes.plot(
             one.offsets,
             values,
             **style,
-            **steps,
             markevery=(head * every // len(one.heads), every),
             label=str(head + 1),
         )
