@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+from command_line import environment, light_command, processes
 
 from ablatable.launch.guard import only_runner
 from ablatable.record.schema import Record
@@ -61,15 +60,6 @@ set:
   tracking.wandb: "off"
 """
 
-COMMAND = """
-import sys
-from ablatable.cli.main import main
-try:
-    main()
-finally:
-    assert "torch" not in sys.modules, "the runner imported torch"
-"""
-
 
 class Workspace:
     """A folder with a study and a scale of its own, as a user would have."""
@@ -87,15 +77,10 @@ class Workspace:
         return self.folder / "runs"
 
     def start(self, *words: str) -> subprocess.Popen[str]:
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "ABLATABLE_CACHE": str(self._cache),
-            "ABLATABLE_RUNS": "runs",
-        }
         return subprocess.Popen(
-            [sys.executable, "-c", COMMAND, "run", "tiny", "--scale", "tiny", *words],
+            light_command("run", "tiny", "--scale", "tiny", *words),
             cwd=self.folder,
-            env=environment,
+            env=environment(self._cache),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -108,7 +93,7 @@ class Workspace:
 
     def logs(self) -> int:
         """Processes that ever ran one of the runs."""
-        return sum(path.read_text().count("--- ") for path in self.runs.glob("*/log.txt"))
+        return processes(self.runs)
 
 
 @pytest.fixture(scope="module")

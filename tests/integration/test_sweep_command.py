@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import environment, light_command, processes
 
 from ablatable.record.store import Store
 
@@ -43,15 +42,6 @@ sampler: {kind: grid}
 pruner: {kind: median, startup: 2}
 """
 
-COMMAND = """
-import sys
-from ablatable.cli.main import main
-try:
-    main()
-finally:
-    assert "torch" not in sys.modules, "the runner imported torch"
-"""
-
 
 class Workspace:
     """A folder with a sweep and a scale of its own, as a user would have."""
@@ -64,21 +54,21 @@ class Workspace:
         (folder / "experiments" / "scales" / "tiny.yaml").write_text(SCALE)
 
     def call(self, *words: str, code: int = 0) -> str:
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(sys.path),
-            "ABLATABLE_CACHE": str(self.folder / "cache"),
-            "ABLATABLE_RUNS": "runs",
-        }
-        command = [sys.executable, "-c", COMMAND, *words]
         answer = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=280, check=False
+            light_command(*words),
+            cwd=self.folder,
+            env=environment(self.folder / "cache"),
+            capture_output=True,
+            text=True,
+            timeout=280,
+            check=False,
         )
         assert answer.returncode == code, answer.stderr
         return answer.stdout if code == 0 else answer.stderr
 
     def logs(self) -> int:
         """Processes that ever ran one of the runs."""
-        return sum(path.read_text().count("--- ") for path in (self.folder / "runs").glob("*/log.txt"))
+        return processes(self.folder / "runs")
 
 
 @pytest.mark.slow

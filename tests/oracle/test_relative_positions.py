@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ablatable.config.model import Model
 from ablatable.config.tree import leaves
 from ablatable.nn import positions
-from ablatable.nn.attention import AttentionCore, SelfAttention
+from ablatable.nn.attention import AttentionCore, Kernel, SelfAttention
 from ablatable.nn.build import build_model
 from ablatable.nn.init import initialise
 from ablatable.nn.masks import within
@@ -44,10 +44,10 @@ each_case = pytest.mark.parametrize("changes", CASES, ids=lambda c: "-".join(str
 Score = Callable[[int, int, int, Tensor, Tensor], float]
 
 
-def _attention(changes: dict[str, object], is_causal: bool, kernel: str = "matmul") -> SelfAttention:
+def _attention(changes: dict[str, object], is_causal: bool, kernel: Kernel = "matmul") -> SelfAttention:
     model = replace(SMALL, **changes)
     (relative, _) = of_each_layer(model, is_causal)
-    core = AttentionCore(ProductScore(1 / math.sqrt(KEY_SIZE)), kernel=kernel)  # type: ignore[arg-type]
+    core = AttentionCore(ProductScore(1 / math.sqrt(KEY_SIZE)), kernel=kernel)
     attention = SelfAttention(model.d_model, HEADS, KEY_SIZE, VALUE_SIZE, True, core, relative)
     initialise(attention, seed=2)
     generator = torch.Generator().manual_seed(1)

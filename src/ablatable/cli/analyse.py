@@ -124,10 +124,10 @@ def _placing(run: str) -> Path:
 
 def _folder(run: str) -> Path:
     """A run's folder by its path, its id or the beginning of its id."""
-    from ablatable.cli.translate import find_run
     from ablatable.config.locate import runs_folder
+    from ablatable.record.lookup import run_folder
 
-    return Path(run) if Path(run).is_dir() else find_run(runs_folder(), run)
+    return run_folder(runs_folder(), run)
 
 
 def _output(given: Path | None, run: Path | None, kind: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -36,6 +35,7 @@ def translate(
 ) -> None:
     """Translate standard input to standard output, one sentence a line."""
     from ablatable.config.locate import cache_folder, runs_folder
+    from ablatable.record.lookup import find_run
 
     folder = find_run(runs_folder(), run)  # before torch loads: a misspelt id is answered at once
     from ablatable.decoding.translate import translate_lines
@@ -57,27 +57,6 @@ def translate(
         )
         sys.stdout.buffer.write("".join(f"{line}\n" for line in translated).encode())
         sys.stdout.buffer.flush()
-
-
-def find_run(root: Path, beginning: str) -> Path:
-    """Return the folder of the only run under ``root`` whose id begins so.
-
-    Raises:
-        InputError: no run begins so, or several do.
-    """
-    from ablatable.record.store import Store
-
-    store = Store(root)
-    found = [id for id in store.ids() if beginning and id.startswith(beginning)]
-    if len(found) == 1:
-        return store.folder(found[0])
-    if not found:
-        raise InputError(
-            f"no run in {root}/ has an id that begins with '{beginning}'; "
-            "`ablatable status STUDY --format json` lists the runs of a study"
-        )
-    shown = ", ".join(found[:5]) + (", ..." if len(found) > 5 else "")
-    raise InputError(f"'{beginning}' begins the ids of {len(found)} runs in {root}/ ({shown}); give more of it")
 
 
 def read_stdin() -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -67,11 +66,11 @@ def rebuild(
 ) -> None:
     """Make the offline W&B runs of these runs anew, from what they have recorded; prints what to sync."""
     from ablatable.analysis.attention.shown import pictures
-    from ablatable.cli.translate import find_run
     from ablatable.config.locate import cache_folder, runs_folder
+    from ablatable.record.lookup import run_folder
     from ablatable.tracking import rebuild as again
 
-    folders = [Path(run) if Path(run).is_dir() else find_run(runs_folder(), run) for run in runs]
+    folders = [run_folder(runs_folder(), run) for run in runs]
     for folder in folders:
         typer.echo(f"wandb sync {again.rebuild(folder, cache_folder(), pictures)}")
 

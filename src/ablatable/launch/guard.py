@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 from collections.abc import Generator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors
+from ablatable.record.locks import lock_file, take
 
 
 @contextmanager
@@ -22,21 +22,14 @@ def only_runner(runs: Path, study: str, scale: str) -> Generator[None]:
         RunFailed: The disk is full.
     """
     path = runs / ".locks" / f"{study}.{scale}.lock"
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with lock_file(path) as handle:
+        if not take(handle):
             holder = os.pread(handle, 200, 0).decode("utf-8", "replace").strip() or "unknown"
             raise InputError(
                 f"study '{study}' at scale '{scale}' is being run already ({holder}, lock {path}); "
                 "wait for that runner or stop it"
-            ) from None
+            )
         with disk_errors(path):
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
         yield
-    finally:
-        os.close(handle)

@@ -154,5 +154,17 @@ class Record:
         return None if found is None else found.value
 
 
+RUN_FACTS = (
+    "parameters",
+    "flops",
+    "updates",
+    "source_tokens",
+    "target_tokens",
+    "wall_seconds",
+    "device_seconds",
+    "peak_memory_bytes",
+)
+"""The record's fields that are numbers about the run itself."""
+
 RECORD = TypeAdapter(Record)
 """Validates and serialises records; built once: building it costs more than reading a hundred records."""

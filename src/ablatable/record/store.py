@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import time
@@ -15,7 +14,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 from ablatable.errors import InputError, RunFailed
-from ablatable.record.files import disk_errors, write_atomic
+from ablatable.record.files import write_atomic
+from ablatable.record.locks import is_held, lock_file, take
 from ablatable.record.schema import RECORD, Record
 from ablatable.record.upgrade import upgraded_json
 
@@ -112,17 +112,7 @@ class Store:
 
     def locked(self, id: str) -> bool:
         """Whether some process holds the run's lock."""
-        try:
-            handle = os.open(self.folder(id) / LOCK_FILE, os.O_RDONLY)
-        except FileNotFoundError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(handle)
-        return False
+        return is_held(self.folder(id) / LOCK_FILE)
 
     @contextlib.contextmanager
     def lock(self, id: str) -> Generator[None, None, None]:
@@ -130,29 +120,17 @@ class Store:
 
         Raises RunFailed when another process holds it.
         """
-        path = self.folder(id) / LOCK_FILE
-        with disk_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
+        with lock_file(self.folder(id) / LOCK_FILE) as handle:
             _acquire(handle, id)
             yield
-        finally:
-            os.close(handle)
 
 
 def _acquire(handle: int, id: str) -> None:
     deadline = time.monotonic() + _LOCK_PATIENCE_SECONDS
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise RunFailed(
-                    f"run {id} is being trained by another process; wait for it or stop it, then run again"
-                ) from None
-            time.sleep(0.02)
+    while not take(handle):
+        if time.monotonic() > deadline:
+            raise RunFailed(f"run {id} is being trained by another process; wait for it or stop it, then run again")
+        time.sleep(0.02)
 
 
 def encode_record(record: Record) -> str:

@@ -15,6 +15,7 @@ from pydantic.dataclasses import dataclass
 
 from ablatable.config.schema import Experiment
 from ablatable.config.yaml_file import Document
+from ablatable.record.schema import RUN_FACTS
 
 Setting: TypeAlias = bool | int | float | str | None
 """A value a row may set: whatever a YAML scalar can hold; the design space checks type and bounds."""
@@ -34,17 +35,7 @@ BUCKET_METRICS = ("nll", "ppl", "bleu", "bleu_paper", "chrf")
 VOCABULARY_METRICS = ("source_vocabulary", "target_vocabulary")
 """Pieces the vocabularies have; a record keeps them by these names among its metrics."""
 
-RUN_METRICS = (
-    *VOCABULARY_METRICS,
-    "parameters",
-    "flops",
-    "updates",
-    "source_tokens",
-    "target_tokens",
-    "wall_seconds",
-    "device_seconds",
-    "peak_memory_bytes",
-)
+RUN_METRICS = (*VOCABULARY_METRICS, *RUN_FACTS)
 """Facts about the run itself; all but the vocabularies are fields of the record."""
 
 _STRICT = ConfigDict(strict=True, extra="forbid")

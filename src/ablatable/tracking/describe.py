@@ -9,7 +9,7 @@ from typing import Any
 import ablatable
 from ablatable.config.dump import to_dict
 from ablatable.record.job import Job
-from ablatable.record.schema import Record
+from ablatable.record.schema import RUN_FACTS, Record
 from ablatable.record.stamp import code_digest, git_state
 
 _LONGEST_TAG = 64
@@ -57,20 +57,8 @@ def facts(record: Record) -> dict[str, float | str]:
     The metrics are of the weights that were evaluated (last, best or averaged), not the last of a curve.
     """
     found: dict[str, float | str] = {name: metric.value for name, metric in record.metrics.items()}
-    found |= {name: getattr(record, name) for name in _RUN_FACTS}
+    found |= {name: getattr(record, name) for name in RUN_FACTS}
     best = min((p for p in record.curve if p.valid_nll is not None), key=lambda p: p.valid_nll or 0.0, default=None)
     if best is not None and best.valid_nll is not None:
         found |= {"best.nll": best.valid_nll, "best.update": best.update}
     return found | {"status": record.status}
-
-
-_RUN_FACTS = (
-    "parameters",
-    "flops",
-    "updates",
-    "source_tokens",
-    "target_tokens",
-    "wall_seconds",
-    "device_seconds",
-    "peak_memory_bytes",
-)

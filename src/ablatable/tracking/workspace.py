@@ -73,7 +73,7 @@ def send(report: Report) -> str:
     """Send a report; returns its address. Raises RunFailed where W&B does not take it."""
     try:
         report.save()
-    except Exception as error:
+    except Exception as error:  # the client passes on all its transport raises; nothing is swallowed
         raise RunFailed(f"W&B did not take the report: {type(error).__name__}: {error}") from error
     return str(report.url)
 

@@ -47,7 +47,9 @@ def test_without_the_tails_a_product_would_not_be_covered() -> None:
         low, high = (stats.chi2.ppf(p, n - 1) for p in ((1 - level) / 2, (1 + level) / 2))
         return Interval(variance, (n - 1) * variance / high, (n - 1) * variance / low)
 
-    draw = lambda random: random.standard_normal(300) * random.standard_normal(300)  # noqa: E731 (one line each)
+    def draw(random):
+        return random.standard_normal(300) * random.standard_normal(300)
+
     assert _coverage(draw, naive, 1.0) < 0.7
     assert _coverage(draw, variance_interval, 1.0) > 0.8
 
@@ -62,7 +64,9 @@ def test_means_are_covered() -> None:
 
 
 def test_means_of_skewed_positive_values_are_covered_and_positive() -> None:
-    draw = lambda random: (random.standard_normal((12, 4)) ** 2).mean(1)  # noqa: E731 (one line each)
+    def draw(random):
+        return (random.standard_normal((12, 4)) ** 2).mean(1)
+
     assert _coverage(draw, positive_mean_interval, 1.0) == pytest.approx(0.9, abs=0.06)
     assert positive_mean_interval(np.array([0.01, 5.0])).low > 0
 

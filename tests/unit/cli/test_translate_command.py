@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ablatable.cli.main import app
-from ablatable.cli.translate import find_run
 from ablatable.config.data import Data, Tokenizer
 from ablatable.config.decoding import Decoding
 from ablatable.config.dump import to_yaml
 from ablatable.config.model import Model
 from ablatable.config.schema import Experiment
 from ablatable.errors import InputError
+from ablatable.record.lookup import find_run
 
 RUN = "0123456789abcdef"
 

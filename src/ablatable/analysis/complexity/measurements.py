@@ -9,10 +9,8 @@ epoch.
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import json
-import os
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,7 +23,7 @@ from ablatable.analysis.complexity.settings import Point, Settings
 from ablatable.config.locate import display
 from ablatable.errors import InputError
 from ablatable.record.events import read_events
-from ablatable.record.files import disk_errors
+from ablatable.record.locks import lock_file, take
 
 FILE = "measurements.jsonl"
 
@@ -124,20 +122,13 @@ def sole_writer(path: Path) -> Generator[None]:
     Raises:
         InputError: another process measures into it, or it can't be written.
     """
-    with disk_errors(path, "choose another folder with --output"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+    with lock_file(path, "choose another folder with --output") as handle:
+        if not take(handle):
             raise InputError(
                 f"{display(path)} is being written by another process; wait for it, or choose another folder with "
                 "--output"
-            ) from None
+            )
         yield
-    finally:
-        os.close(handle)
 
 
 def _add(found: Measurements, event: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Literal
 from ablatable.config.locate import display, known
 from ablatable.errors import InputError, nearest
 from ablatable.record.events import read_events
+from ablatable.record.lookup import only_id
 from ablatable.record.schema import Record
 from ablatable.record.store import EVENTS_FILE, RECORD_FILE, Store
 from ablatable.report.compare.side import LETTERS, Run, Side, row, single
@@ -67,19 +68,9 @@ class _Finder:
 
     def _by_id(self, beginning: str) -> Side:
         ids = list(self._published) if self._place.source == "results" else self._store.ids()
-        found = [id for id in ids if beginning and id.startswith(beginning)]
         where = display(self._place.results if self._place.source == "results" else self._place.runs)
-        if not found:
-            raise InputError(
-                f"no run in {where}/ has an id that begins with '{beginning}'{nearest(beginning, ids)}; give an id, "
-                "its beginning, a run's folder or study/row (`ablatable runs` lists them)"
-            )
-        if len(found) > 1 and beginning not in found:
-            listed = ", ".join(found[:_LISTED]) + (", ..." if len(found) > _LISTED else "")
-            raise InputError(
-                f"'{beginning}' begins the ids of {len(found)} runs in {where}/ ({listed}); give more of it"
-            )
-        id = beginning if beginning in found else found[0]
+        remedy = f"{nearest(beginning, ids)}; give an id, its beginning, a run's folder or study/row (`ablatable runs` lists them)"
+        id = only_id(ids, beginning, where, remedy)
         if self._place.source == "results":
             return single("", Run(self._published[id], None))
         return single("", self._finished(self._store, id, id))

@@ -16,7 +16,7 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, ProgrammingError, SQLAlchemyError
 
 from ablatable.errors import InputError, RunFailed
-from ablatable.study.sweep.journal import flocked
+from ablatable.record.locks import waited_for
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
@@ -70,7 +70,7 @@ class DatabaseKeeper:
     def exclusive(self) -> Generator[None]:
         """Inside, no other process takes a trial of this sweep."""
         if self._file is not None:
-            with flocked(self._file.with_name(f"{self._file.name}.lock")):
+            with waited_for(self._file.with_name(f"{self._file.name}.lock")):
                 yield
             return
         with self._engine.begin() as connection:

@@ -16,25 +16,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ablatable.errors import InputError
 from ablatable.record.files import disk_errors
+from ablatable.record.locks import is_held, waited_for
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
     from optuna.trial import FrozenTrial
 
 JOURNAL_FILE = "journal.log"
-
-
-@contextmanager
-def flocked(path: Path) -> Generator[int]:
-    """Hold a file's lock, waiting for it; gives the open file."""
-    with disk_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield handle
-    finally:
-        os.close(handle)
 
 
 class WholeLines:
@@ -104,25 +92,12 @@ class JournalKeeper:
     @contextmanager
     def exclusive(self) -> Generator[None]:
         """Inside, no other process takes a trial of this sweep."""
-        with flocked(self._folder / "claim.lock"):
+        with waited_for(self._folder / "claim.lock"):
             yield
 
     def dead(self, running: FrozenTrial, owner: str | None) -> bool:
         """Whether the process that runs a trial is gone."""
-        if owner is None:
-            return True
-        path = self._owner_file(owner)
-        try:
-            handle = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:
-            return True
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        finally:
-            os.close(handle)
-        return True
+        return owner is None or not is_held(self._owner_file(owner))
 
     def beat(self, trial_id: int) -> None:
         """Nothing to do: the owner's lock tells that it lives."""
