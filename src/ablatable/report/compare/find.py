@@ -69,8 +69,8 @@ class _Finder:
     def _by_id(self, beginning: str) -> Side:
         ids = list(self._published) if self._place.source == "results" else self._store.ids()
         where = display(self._place.results if self._place.source == "results" else self._place.runs)
-        remedy = f"{nearest(beginning, ids)}; give an id, its beginning, a run's folder or study/row (`ablatable runs` lists them)"
-        id = only_id(ids, beginning, where, remedy)
+        ways = "give an id, its beginning, a run's folder or study/row (`ablatable runs` lists them)"
+        id = only_id(ids, beginning, where, f"{nearest(beginning, ids)}; {ways}")
         if self._place.source == "results":
             return single("", Run(self._published[id], None))
         return single("", self._finished(self._store, id, id))
