@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from command_line import environment, light_command, processes
 
 from ablatable.record.store import Store
+from ablatable.study.records_file import read_records
 
 SCALE = """
 title: seconds
@@ -112,6 +114,36 @@ def test_a_sweep_from_the_plan_to_the_best_experiment(tmp_path: Path) -> None:
     before = {path: (workspace.folder / path).read_bytes() for path in drawn}
     workspace.call("sweep", "plot", "tiny")
     assert {path: (workspace.folder / path).read_bytes() for path in drawn} == before, "byte for byte"
+    _check_what_is_published(workspace, told)
+
+
+def _check_what_is_published(workspace: Workspace, told: dict[str, Any]) -> None:
+    said = workspace.call("sweep", "publish", "tiny")
+    assert "published 6 trials in results/sweeps/tiny/" in said
+    folder = workspace.folder / "results" / "sweeps" / "tiny"
+    assert {line.strip() for line in said.splitlines()[1:]} == {path.name for path in folder.iterdir()}
+    records = read_records(folder / "records.jsonl")
+    assert len(records) == 3
+    published = json.loads((folder / "trials.json").read_text())
+    assert published["counts"] == {"completed": 2, "pruned": 1, "skipped": 3}
+    assert published["best"] == told["best"]
+    values = [trial["values"]["valid.nll"] for trial in published["trials"] if trial["state"] == "completed"]
+    assert values == [trial["values"][0] for trial in told["trials"] if trial["state"] == "completed"]
+    listed = list(csv.DictReader((folder / "trials.csv").read_text().splitlines()))
+    assert [line["state"] for line in listed] == [trial["state"] for trial in told["trials"]]
+    table = (folder / "trials.md").read_text().splitlines()
+    first = next(line for line in table if line.startswith("| ") and "completed" in line)
+    assert first.split("|")[1].strip() == f"{told['best'][0]} (best)", "the best comes first"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    workspace.call("sweep", "publish", "tiny")
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, "byte for byte"
+    shown = json.loads(workspace.call("runs", "--source", "results", "--format", "json"))["runs"]
+    assert records.keys() == {run["id"] for run in shown}
+    gone = workspace.folder / "runs" / next(iter(published["trials"]))["runs"][0]
+    (gone / "record.json").rename(gone / "record.aside")
+    assert "has no record any more" in workspace.call("sweep", "publish", "tiny", code=1)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, "nothing is lost"
+    (gone / "record.aside").rename(gone / "record.json")
 
 
 def _check_the_pruned_run(workspace: Workspace, told: dict[str, Any]) -> None:

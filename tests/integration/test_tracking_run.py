@@ -64,7 +64,7 @@ def test_wandbs_curves_are_the_ledgers_each_with_every_axis(shown: tuple[Record,
     found = records(file_of(folder))
     rows = [row for row in history(found) if "update" in row]
     assert rows == points(folder)
-    # A validation every 6 of 24 updates, each right after a report of training; a slow machine reports in between as well.
+    # A validation every 6 of 24 updates, each right after a report of training; a slow machine reports in between.
     validated = [row["update"] for row in rows if "valid/nll" in row]
     assert validated == [6, 12, 18, 24]
     assert {row["update"] for row in rows if "train/loss" in row} >= set(validated)

@@ -152,3 +152,11 @@ def plot(
     folder = out if out is not None else sweep_folder(loaded.sweep.name) / "plots"
     for path in write_plots(study, trials, loaded, folder):
         typer.echo(str(path))
+
+
+@app.command()
+def publish(sweep: Name, storage: Storage = None) -> None:
+    """Copy the trials, the records behind them and the plots of a sweep into results/sweeps/."""
+    from ablatable.study.sweep import publish as publishing
+
+    typer.echo(publishing.to_text(publishing.publish_sweep(sweep, storage)))

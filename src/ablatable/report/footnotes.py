@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ablatable.config.dump import is_active
 from ablatable.config.load import load_experiment
 from ablatable.config.schema import Experiment
 from ablatable.config.tree import leaves, value_at
-from ablatable.record.schema import Code, Record, Stamp
+from ablatable.record.schema import Record
 from ablatable.report import rounding
 from ablatable.report.agreement import PAPER_BLEU_SPREAD
 from ablatable.report.cells import RowRecords
 from ablatable.report.incomparable import incomparable
 from ablatable.report.layout import DELTA, PLUS_MINUS
-from ablatable.report.trained_elsewhere import training_code
+from ablatable.report.provenance import provenance
 from ablatable.report.training_note import checkpoint_note, training_note
 from ablatable.scoring.perplexity import FUTURE_VISIBLE
 from ablatable.study.schema import VOCABULARY_METRICS, Study
@@ -23,7 +22,6 @@ from ablatable.study.schema import VOCABULARY_METRICS, Study
 _TRANSLATION = ("bleu", "bleu_paper", "chrf")
 _LIKELIHOOD = ("nll", "ppl", "bpc")
 _UNKNOWN = ("oov_source", "oov_target")
-_NOT_RECORDED = "not recorded"
 _PIECES = {"word": "word", "character": "character", "byte": "byte"}
 """What perplexity is per, where it is not a sub-word piece."""
 
@@ -43,7 +41,7 @@ def footnotes(study: Study, scale: str, rows: Sequence[RowRecords]) -> tuple[str
         training_note(experiment),
         *_scale(study, scale, experiment),
         *_data(experiment, base, done),
-        *_provenance(done),
+        *provenance(done),
     )
 
 
@@ -205,65 +203,3 @@ def _fingerprints(found: set[str]) -> str:
     shown = sorted(found)[:3]
     more = f" and {len(found) - len(shown)} more" if len(found) > len(shown) else ""
     return f" (fingerprint {', '.join(shown)}{more})" if shown else ""
-
-
-def _provenance(done: Sequence[Record]) -> list[str]:
-    if not done:
-        return ["No run has completed yet."]
-    stamps = [record.stamp for record in done]
-    hours = sum(record.device_seconds for record in done) / 3600
-    trained_with = [training_code(record) for record in done]
-    digests = Counter(code.code_digest if code else _NOT_RECORDED for code in trained_with)
-    code = f"code {_counted(digests)}, commit {_several({_commit(code) for code in trained_with})}"
-    warning = " Rows were trained by different versions of the code." if len(digests) > 1 else ""
-    loose = "" if all(stamp.deterministic for stamp in stamps) else " Not every run is repeatable bit for bit."
-    searched_with = Counter(record.stamp.code_digest for record in done if record.trained_by is not None)
-    shared = (
-        f" {searched_with.total()} of the runs searched with weights that another run trained, with code "
-        f"{_counted(searched_with)}."
-        if searched_with
-        else ""
-    )
-    return [
-        f"{len(done)} run{'s' if len(done) > 1 else ''}, {hours:.2f} device-hours, "
-        f"{sum(record.flops for record in done if record.trained_by is None):.2e} FLOPs. "
-        f"Trained by {code}.{shared}{warning}{loose}",
-        f"Machine: {_several({_machine(stamp) for stamp in stamps})}. "
-        f"Software: {_several({_software(stamp) for stamp in stamps})}.",
-    ]
-
-
-def _commit(code: Code | None) -> str:
-    if code is None:
-        return _NOT_RECORDED
-    if code.git_commit is None:
-        return "unknown (no git checkout)"
-    changed = f" with local changes {code.git_dirty_digest}" if code.git_dirty_digest is not None else ""
-    return code.git_commit[:12] + changed
-
-
-def _machine(stamp: Stamp) -> str:
-    hardware = stamp.hardware
-    gpus = f", {', '.join(hardware.gpus)}" if hardware.gpus else ""
-    gibibytes = hardware.memory_bytes / 2**30
-    return (
-        f"{hardware.cpu}, {hardware.cores} cores, {gibibytes:.0f} GiB{gpus}; a run on {stamp.devices} "
-        f"device{'s' if stamp.devices > 1 else ''}, {stamp.threads} thread{'s' if stamp.threads > 1 else ''}"
-    )
-
-
-def _software(stamp: Stamp) -> str:
-    shown = ("torch", "pytorch-lightning", "sentencepiece", "tokenizers", "sacrebleu")
-    named = [name for name in shown if name in stamp.packages]
-    versions = ", ".join(f"{name} {stamp.packages[name]}" for name in named)
-    return f"Python {stamp.python}{', ' if versions else ''}{versions}"
-
-
-def _several(texts: set[str]) -> str:
-    return "; ".join(sorted(texts))
-
-
-def _counted(counts: Counter[str]) -> str:
-    if len(counts) == 1:
-        return next(iter(counts))
-    return "; ".join(f"{text} ({count} runs)" for text, count in sorted(counts.items()))
