@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from ablatable.analysis.complexity.banded import BandedCore
-from ablatable.analysis.complexity.theory import DILATION
+from ablatable.analysis.complexity.theory import DILATION, HEAD
 from ablatable.nn.attention import AttentionCore, SelfAttention
 from ablatable.nn.cells import Lstm, recur
 from ablatable.nn.convolutional import GatedConvolution
@@ -25,9 +25,6 @@ from ablatable.nn.masks import EVERYTHING, Mask, within
 from ablatable.nn.scores import ProductScore
 
 M = TypeVar("M", bound=nn.Module)
-
-HEAD = 64
-"""d_k = d_v of the paper's models."""
 
 
 @dataclass(frozen=True)

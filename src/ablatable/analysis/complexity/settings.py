@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ablatable.analysis.complexity.theory import LAYERS, PATHS, operations, path_length
+from ablatable.analysis.complexity.theory import LAYERS, PATHS, data_bytes, operations, path_length
 
 CALL = 50_000_000
 """About a millisecond on one core: the overhead of a call is a twentieth of it."""
@@ -82,16 +82,22 @@ class Settings:
         512,
         640,
         768,
+        896,
         1024,
         1280,
         1536,
+        1792,
         2048,
         2560,
         3072,
         4096,
         5120,
         6144,
+        7168,
         8192,
+        10240,
+        12288,
+        16384,
     )
     at_d: int = 128
     along_d: tuple[int, ...] = (64, 128, 192, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1536, 2048)
@@ -162,7 +168,7 @@ class Settings:
         if self.operations(point) < CALL:
             return False
         if along == "n":
-            return True
+            return data_bytes(layer, n, d) >= CACHE
         if LAYERS[layer].paper == "convolutional":
             return 2 * d >= WIDE
         if LAYERS[layer].products is not None:
@@ -193,11 +199,11 @@ def quick(settings: Settings) -> Settings:
         backward=settings.backward,
         rounds=3,
         sample_seconds=0.001,
-        along_n=(64, 384, 448, 512, 640, 768, 1024),
+        along_n=(64, 768, 896, 1024, 1280, 1536, 2048, 2560, 3072, 4096, 5120),
         along_d=(64, 128, 192, 256, 320, 384),
         recurrent_d=(),
         at_n=384,
-        most=700_000_000,
+        most=1_500_000_000,
         crossing={64: (64, 256, 1024)},
         path_lengths=(2, 9, 16, 17),
     )

@@ -89,6 +89,21 @@ def operations(layer: str, n: int, d: int, kernel: int, window: int) -> int:
     }[layer]
 
 
+HEAD = 64
+"""d_k = d_v of the paper's models: the width of every head here."""
+
+
+def data_bytes(layer: str, n: int, d: int) -> int:
+    """What a call of a layer reads and writes beside its weights and grows with n, in float32.
+
+    Full attention: a score for each pair of positions and head. The others: four vectors of width d a position, the
+    input, what a product makes of it (a gated convolution's is twice as wide), and the output.
+    """
+    if LAYERS[layer].memory == 2:
+        return 4 * n * n * (d // HEAD)
+    return 4 * 4 * n * d
+
+
 DILATION = 4
 """How far apart the places of the dilated convolution are whose cost is measured. Any other costs as much; this one
 divides every n that is measured, so that no position is filled up."""

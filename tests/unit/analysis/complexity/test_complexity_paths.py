@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from ablatable.analysis.complexity.layers import HEAD, self_attention
+from ablatable.analysis.complexity.layers import self_attention
 from ablatable.analysis.complexity.paths import measure
-from ablatable.analysis.complexity.theory import PATHS, path_length
+from ablatable.analysis.complexity.theory import HEAD, PATHS, path_length
 from ablatable.nn.attention import AttentionCore, SelfAttention
 from ablatable.nn.init import initialise
 from ablatable.nn.masks import within

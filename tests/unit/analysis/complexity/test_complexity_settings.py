@@ -24,11 +24,12 @@ def test_every_range_is_fitted_over_a_factor_with_points_to_spare(layer: str, al
 
 
 def test_the_ranges_are_those_the_docs_state() -> None:
-    assert (inside("self-attention", "n")[0], inside("self-attention", "n")[-1]) == (384, 3072)
+    assert (inside("self-attention", "n")[0], inside("self-attention", "n")[-1]) == (768, 3072)
+    for layer in ("recurrent", "convolutional", "dilated", "restricted"):
+        assert (inside(layer, "n")[0], inside(layer, "n")[-1]) == (2048, 16384)
     assert (inside("recurrent", "d")[0], inside("recurrent", "d")[-1]) == (192, 512)
     assert 640 in [d for _, _, d in DEFAULT.sweep("recurrent", "d")]  # beyond the cache: measured and drawn
     assert (inside("convolutional", "d")[0], inside("convolutional", "d")[-1]) == (256, 896)
-    assert (inside("restricted", "n")[0], inside("restricted", "n")[-1]) == (1024, 8192)
 
 
 def test_points_divide_evenly_so_that_counts_are_exact() -> None:
