@@ -11,6 +11,7 @@ from ablatable.config.identity import run_id
 from ablatable.config.load import load_experiment
 from ablatable.data.dataset import prepare
 from ablatable.nn.count import parameter_count
+from ablatable.record.events import read_events
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.record.store import Store
@@ -74,3 +75,6 @@ def test_the_command_trains_each_experiment(name: str, tmp_path: Path) -> None:
     (record,) = Store(tmp_path / "runs").records()
     assert record.status == "completed"
     assert record.config["model"]["architecture"] == name
+    start = read_events(tmp_path / "runs" / record.id / "events.jsonl")[0]
+    assert "data.corpus" in start["changed"], "what the command line chose is what a tracker tags"
+    assert not {"tracking.wandb", "seed"} & set(start["changed"])

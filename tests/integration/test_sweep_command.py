@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from command_line import environment, light_command, processes
 
+from ablatable.record.events import read_events
 from ablatable.record.store import Store
 from ablatable.study.records_file import read_records
 
@@ -158,6 +159,7 @@ def _check_the_pruned_run(workspace: Workspace, told: dict[str, Any]) -> None:
     assert not (folder / "checkpoints" / "last.ckpt").exists(), "it is not to be resumed"
     assert not (folder / "prune.json").exists()
     assert '"finish"' in (folder / "events.jsonl").read_text()
+    assert read_events(folder / "events.jsonl")[0]["changed"] == ["train.learning_rate_factor", "model.heads"]
 
 
 def _other(told: dict[str, Any], best: dict[str, Any]) -> int:

@@ -34,7 +34,12 @@ def train(
 
     try:
         record, outcome = run_experiment(
-            loaded, Path(experiment).stem, retry_failed=retry_failed, progress=progress_for(format), say=say
+            loaded,
+            Path(experiment).stem,
+            changed=_changed(overrides or []),
+            retry_failed=retry_failed,
+            progress=progress_for(format),
+            say=say,
         )
     except Interrupted as stopped:
         typer.echo("stopped before the run; the same command starts again", err=True)
@@ -48,6 +53,14 @@ def train(
     _show(record, format)
     if record.status != "completed":
         raise RunFailed(f"run {record.id} {record.status}: {record.cause}")
+
+
+def _changed(overrides: list[str]) -> tuple[str, ...]:
+    """The design choices among the overrides: neither the seed nor where and how the run is made."""
+    from ablatable.config.layers import from_overrides
+    from ablatable.config.tree import leaves
+
+    return tuple(path for path in from_overrides(overrides) if path != "seed" and leaves()[path].semantic)
 
 
 def _with_seed(overrides: list[str], seed: int | None) -> list[str]:

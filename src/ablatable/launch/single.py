@@ -21,13 +21,20 @@ from ablatable.study.fingerprints import local_fingerprint
 
 
 def run_experiment(
-    experiment: Experiment, name: str, *, retry_failed: bool, progress: Progress, say: Callable[[str], None]
+    experiment: Experiment,
+    name: str,
+    *,
+    changed: tuple[str, ...] = (),
+    retry_failed: bool,
+    progress: Progress,
+    say: Callable[[str], None],
 ) -> tuple[Record | None, Outcome]:
     """Train one experiment, or take the record it has already.
 
     Args:
         experiment: What to train.
         name: The run's label.
+        changed: Settings that were asked for beside the experiment's own, by path.
         retry_failed: Run again what failed.
         progress: Shows the run.
         say: Shows a sentence about what comes before it.
@@ -49,6 +56,7 @@ def run_experiment(
     if fingerprint is None:
         raise RunFailed(f"corpus {experiment.data.corpus} was prepared and can't be found again")
     id = run_id(experiment, fingerprint)
-    job = Job(experiment, id, Labels(None, name, None), store.folder(id).absolute(), cache_folder().absolute())
+    folder, labels = store.folder(id).absolute(), Labels(None, name, None)
+    job = Job(experiment, id, labels, folder, cache_folder().absolute(), changed=changed)
     outcome = run_jobs([Queued(job)], plan_slots([experiment.runtime], 1), progress, retry_failed=retry_failed)
     return store.read(id), outcome

@@ -203,7 +203,14 @@ class _Launch:
         sweep = self._plan.sweep
         labels = Labels(sweep.name, f"trial {claimed.number}", sweep.scale)
         jobs = [
-            Job(one, id, labels, self._store.folder(id).absolute(), cache_folder().absolute())
+            Job(
+                one,
+                id,
+                labels,
+                self._store.folder(id).absolute(),
+                cache_folder().absolute(),
+                changed=tuple(claimed.point),
+            )
             for one, id in zip(claimed.experiments, claimed.ids, strict=True)
         ]
         run = Running(claimed, jobs, self._free.pop(), self._store, takes_pruned=sweep.pruner.kind != "none")
