@@ -101,6 +101,10 @@ def _terms(run: FoundRun, mapped: Mapped) -> dict[str, Term]:
     for name in sorted(run.final):
         ours = known_name(name)
         if ours is not None and ours not in mapped.metrics and name not in spoken_for:
+            if ours in known and known[ours].name == ours:  # a summary; the other is its curve
+                continue
+            if name == ours:
+                known.pop(ours, None)
             if ours in known:
                 raise InputError(
                     f"run {run.said}: '{known[ours].name}' and '{name}' may both be {ours}; say which: "
@@ -183,11 +187,18 @@ def _curve(run: FoundRun, terms: Mapping[str, Term], update: str | None) -> list
 
 
 def _loss(line: Line, terms: Mapping[str, Term]) -> float | None:
-    nll, ppl = terms.get("valid.nll"), terms.get("valid.ppl")
-    if nll is not None and nll.name in line.values:
-        return line.values[nll.name] * nll.factor
-    value = line.values[ppl.name] * ppl.factor if ppl is not None and ppl.name in line.values else 0.0
-    return math.log(value) if value > 0 else None
+    nll, ppl = _logged(line, terms, "valid.nll"), _logged(line, terms, "valid.ppl")
+    if nll is not None:
+        return nll
+    return math.log(ppl) if ppl is not None and ppl > 0 else None
+
+
+def _logged(line: Line, terms: Mapping[str, Term], ours: str) -> float | None:
+    """The value of a metric of ours at one step: by the name that was mapped, or one that is known for it."""
+    term = terms.get(ours)
+    if term is not None and term.name in line.values:
+        return line.values[term.name] * term.factor
+    return next((value for name, value in line.values.items() if known_name(name) == ours), None)
 
 
 def _config(run: FoundRun, mapped: Mapped) -> dict[str, Any]:

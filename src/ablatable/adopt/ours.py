@@ -105,7 +105,7 @@ def keep(store: Store, one: Genuine, source: Path, imported: str) -> None:
     """
     record, folder = one.record, store.folder(one.record.id)
     with store.lock(record.id):
-        name = one.file.parent.name if one.file.name == RECORD_FILE else source.resolve().name
+        name = source.resolve().name
         origin = Origin(
             "ablatable", name, record.id, record.stamp.packages.get("ablatable"), digest_of([one.file]), imported
         )

@@ -52,7 +52,9 @@ class Origin:
 
     @property
     def said(self) -> str:
-        """``W&B 0.31.0 (runA)``."""
+        """``W&B 0.31.0 (runA)``; of a run of ours the file or folder it came in."""
+        if self.tool == "ablatable":
+            return self.source
         version = f" {self.version}" if self.version is not None else ""
         return f"{TOOLS[self.tool]}{version} ({self.run})"
 

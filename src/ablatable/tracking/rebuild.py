@@ -29,7 +29,8 @@ def rebuild(folder: Path, cache: Path, pictures: Pictures = no_pictures) -> Path
         InputError: no run's folder, or a damaged ledger or record.
         RunFailed: the run is being trained.
     """
-    if (folder / FOREIGN_FILE).is_file() or origin_of(folder) is not None:
+    imported = (folder / FOREIGN_FILE).is_file() or origin_of(folder) is not None
+    if imported and not (folder / EVENTS_FILE).is_file():
         raise InputError(f"run {folder.name} was imported: its events are where it was trained; rebuild it there")
     if not (folder / "config.yaml").is_file() or not (folder / EVENTS_FILE).is_file():
         raise InputError(f"{folder} has no config.yaml and {EVENTS_FILE}; name the folder of a run that has begun")

@@ -11,7 +11,7 @@ from ablatable.config.locate import display
 from ablatable.config.yaml_file import read
 from ablatable.errors import InputError
 from ablatable.record.events import read_events
-from ablatable.record.foreign import ForeignRecord, is_foreign, read_foreign
+from ablatable.record.foreign import ForeignRecord, is_foreign, origin_of, read_foreign
 from ablatable.record.schema import Labels, Record
 from ablatable.record.store import EVENTS_FILE, State, Store
 from ablatable.study.records_file import IMPORTED_FILE, RECORDS_FILE, read_imported, read_records
@@ -39,6 +39,15 @@ class Entry:
     updates: int | None
     record: Record | None
     foreign: ForeignRecord | None = None
+    folder: Path | None = None
+
+    @property
+    def origin(self) -> str | None:
+        """Where it was imported from; None for a run made here, or published."""
+        if self.foreign is not None:
+            return self.foreign.origin.said
+        found = None if self.folder is None else origin_of(self.folder)
+        return None if found is None else found.said
 
     @property
     def seed(self) -> int | None:
@@ -89,25 +98,24 @@ def _entry(store: Store, id: str) -> Entry | None:
             return None if foreign is None else _of_foreign(foreign)
         record = store.read(id)
         if record is not None and record.status == "completed":
-            return _of_record(record, "completed")
+            return _of_record(record, "completed", store.folder(id))
         standing = store.status(id)
     except InputError as error:
         return Entry(id, "damaged", str(error), Labels(), {}, None, None)
     if record is not None:
-        return _of_record(record, standing.state)
+        return _of_record(record, standing.state, store.folder(id))
     if standing.state == "missing":
         return None
     folder = store.folder(id)
     return Entry(id, standing.state, standing.cause, Labels(), _config(folder), _updates(folder), None)
 
 
-def _of_record(record: Record, status: Status) -> Entry:
-    return Entry(record.id, status, record.cause, record.labels, record.config, record.updates, record)
+def _of_record(record: Record, status: Status, folder: Path | None = None) -> Entry:
+    return Entry(record.id, status, record.cause, record.labels, record.config, record.updates, record, folder=folder)
 
 
 def _of_foreign(run: ForeignRecord) -> Entry:
-    cause = f"from {run.origin.said}{f'; {run.cause}' if run.cause else ''}"
-    return Entry(run.id, "imported", cause, run.labels, {}, run.updates, None, run)
+    return Entry(run.id, "imported", run.cause, run.labels, {}, run.updates, None, run)
 
 
 def _config(folder: Path) -> dict[str, Any]:

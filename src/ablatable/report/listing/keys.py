@@ -115,6 +115,7 @@ _PLAIN: dict[str, Key] = {
     "id": _text("id", lambda entry: entry.id),
     "status": _text("status", lambda entry: entry.status, STATUSES),
     "cause": _text("cause", lambda entry: entry.cause),
+    "origin": _text("origin", lambda entry: entry.origin),
     "study": _text("study", lambda entry: entry.labels.study),
     "row": _text("row", lambda entry: entry.labels.row),
     "scale": _text("scale", lambda entry: entry.labels.scale),
