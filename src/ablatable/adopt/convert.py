@@ -44,6 +44,9 @@ _METRICS = {
 _UPDATES = ("update", "updates", "num_updates", "global_step", "trainer/global_step")
 """Numbers under which tools log the update; a tool's own step may count calls of its logger."""
 
+_PERCENT = ("bleu", "bleu_paper", "chrf")
+"""Scores that go to 100 here, and to 1 with some tools."""
+
 _LISTED = 12
 
 
@@ -155,12 +158,20 @@ def _value(run: FoundRun, ours: str, term: Term) -> float:
             f"run {run.said}: {term.name} ends as {value}, which is no {ours}; a diverged run has no number"
         )
     measure = MEASURES[_kind(ours)]
-    if term.plain and not measure.least <= value <= measure.most:
-        raise InputError(
-            f"run {run.said}: {term.name} is {value:g}, and {measure.said}; say the unit, such as "
-            f"--metric {ours}=100*{term.name}, or take it as it is with --metric {ours}=1*{term.name}"
+    if measure.least <= value <= measure.most or (_kind(ours) in _PERCENT and _is_meant(ours, term, value)):
+        return value
+    if _kind(ours) in _PERCENT and 0 < value < 1:
+        remedy = (
+            f"--metric {ours}=100*{term.name} if it is a fraction, or --metric {ours}=1*{term.name} if it is meant so"
         )
-    return value
+    else:
+        remedy = f"map it with a factor to our unit, such as --metric {ours}=0.5*{term.name}, or map another number"
+    raise InputError(f"run {run.said}: {term.name} is {value:g}, and {measure.said}; {remedy}")
+
+
+def _is_meant(ours: str, term: Term, value: float) -> bool:
+    """Whether a score below 1 is no fraction in disguise: nothing at all, our own summary's, or said with a factor."""
+    return 0 <= value <= 1 and (value == 0 or term.name == ours or not term.plain)
 
 
 def _update_name(run: FoundRun, mapped: Mapped) -> str | None:
