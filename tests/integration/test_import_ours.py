@@ -54,7 +54,7 @@ def test_runs_folder_comes_as_ordinary_runs_with_translations_and_origin(there: 
     listed = json.loads(do("runs", "--columns", "id,status,origin", "--format", "json").stdout)["runs"]
     assert listed == [{"id": record.id, "status": "completed", "origin": "there"}]
     assert "here already" in do("import", folder.parent).stdout
-    for command in (("translate", record.id[:6]), ("analyse", "attention", record.id[:6], "--index", "0")):
+    for command in (("translate", record.id[:6]), ("analyse", "attention", record.id[:6], "--index", "1")):
         assert "imported from there without its weights" in refused(*command)
     assert "rebuild it there" in refused("wandb", "rebuild", record.id)
 
