@@ -10,6 +10,7 @@ from ablatable.config.model.position import POSITIONED
 from ablatable.config.schema import Experiment
 from ablatable.config.yaml_file import read
 from ablatable.errors import InputError
+from ablatable.record.foreign import refuse_without_weights
 from ablatable.record.store import Store
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def experiment_of(folder: Path) -> Experiment:
     """What the run in this folder was asked to be.
 
     Raises:
-        InputError: no run's folder.
+        InputError: no run's folder, or one that was imported without weights.
     """
+    refuse_without_weights(folder)
     if not (folder / "config.yaml").is_file():
         raise InputError(f"{folder} is not a run's folder; `ablatable status STUDY --format json` lists run ids")
     return from_dict(read(folder / "config.yaml").data, where=f"{folder}/config.yaml")

@@ -13,6 +13,7 @@ from ablatable.cli import (
     complexity,
     corpus,
     doctor,
+    import_runs,
     plan,
     publish,
     run,
@@ -45,6 +46,7 @@ app.command()(status.status)
 app.command()(runs.runs)
 app.command()(table.table)
 app.command()(compare.compare)
+app.command("import")(import_runs.import_runs)
 app.command()(publish.publish)
 app.command()(translate.translate)
 app.add_typer(analyse.app, name="analyse")

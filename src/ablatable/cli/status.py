@@ -16,8 +16,9 @@ def status(
 ) -> None:
     """Finished, running, failed (with cause), interrupted and missing runs of a table."""
     from ablatable.study import status as standing
-    from ablatable.study.gather import expected
+    from ablatable.study.gather import expected, imported_runs
 
     found = expected(study, scale, seeds)
-    made = standing.study_status(found.study, found.scale, found.rows, found.store)
+    imported = imported_runs(found.study, found.scale, found.store.root)
+    made = standing.study_status(found.study, found.scale, found.rows, found.store, imported)
     typer.echo(json.dumps(standing.to_json(made), indent=1) if format == "json" else standing.to_text(made))

@@ -35,9 +35,11 @@ def translate(
 ) -> None:
     """Translate standard input to standard output, one sentence a line."""
     from ablatable.config.locate import cache_folder, runs_folder
+    from ablatable.record.foreign import refuse_without_weights
     from ablatable.record.lookup import find_run
 
     folder = find_run(runs_folder(), run)  # before torch loads: a misspelt id is answered at once
+    refuse_without_weights(folder)
     from ablatable.decoding.translate import translate_lines
     from ablatable.training.load import load_run
 

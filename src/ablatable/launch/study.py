@@ -17,7 +17,7 @@ from ablatable.launch.slots import plan_slots
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.study.estimate import cost_of
-from ablatable.study.families import shared_trainings
+from ablatable.study.families import shared_trainings, trained_again
 from ablatable.study.gather import Expected, expected
 from ablatable.study.status import RunState, states
 from ablatable.training.retention import drop_training_state
@@ -76,6 +76,8 @@ def run_study(
             if found.provisional:
                 raise RunFailed(f"the corpus of study '{found.study.name}' was prepared and can't be found again")
         queued = _queue(found, retry_failed)
+        for sentence in _without_weights(found):
+            say(sentence)
         outcome = _launch(queued, slots, retry_failed, progress) if queued else Outcome()
         _drop_what_was_kept(found)
         return StudyRun(found, states(found.rows, found.store), outcome)
@@ -126,6 +128,18 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
 
 def _trained_by(found: Expected) -> dict[str, str]:
     return shared_trainings(found.rows, found.fingerprint, found.store)
+
+
+def _without_weights(found: Expected) -> list[str]:
+    """Which runs train although an imported one did so: a record comes without its weights."""
+    again = trained_again(found.rows, found.fingerprint, found.store)
+    return [
+        f"{row.row.name}, seed {seed}: trains, because run {again[id]}, which trained the same, was imported without "
+        "its weights"
+        for row in found.rows
+        for seed, id in zip(row.seeds, row.ids, strict=True)
+        if id in again
+    ]
 
 
 def _drop_what_was_kept(found: Expected) -> None:

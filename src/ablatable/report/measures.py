@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from ablatable.config.layers import said
 from ablatable.report.rounding import fixed
-from ablatable.report.settings import INACTIVE
+from ablatable.report.settings import INACTIVE, UNTOLD
 from ablatable.study.schema import RUN_METRICS, SCORE_METRICS, VOCABULARY_METRICS
 
 DEFAULT_SPLIT = "valid"
@@ -36,8 +36,14 @@ def number(key: str, value: float) -> str:
     return fixed(value, digits(key))
 
 
+UNKNOWN = "?"
+"""What stands for a setting that the source of an imported run did not tell, or whose key nobody mapped."""
+
+
 def setting(value: Any) -> str:
-    """A setting's value as it is written in YAML; a dash where it means nothing."""
+    """A setting's value as it is written in YAML; a dash where it means nothing, a question mark where nobody knows."""
+    if value is UNTOLD:
+        return UNKNOWN
     if value is INACTIVE:
         return "\N{EN DASH}"
     if isinstance(value, list):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ablatable.record.schema import Labels, Record
+from ablatable.record.foreign import AnyRecord
+from ablatable.record.schema import Labels
 
 
 def row_name(labels: Labels) -> str:
@@ -10,7 +11,7 @@ def row_name(labels: Labels) -> str:
     return "/".join(part for part in (labels.study, labels.row) if part is not None)
 
 
-def run_name(record: Record) -> str:
+def run_name(record: AnyRecord) -> str:
     """``table3/h=1/1``: the row and the seed; the id where the run has no labels."""
     row = row_name(record.labels)
     return f"{row}/{record.seed}" if row else record.id

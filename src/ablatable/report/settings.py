@@ -26,10 +26,14 @@ class Marker(Enum):
     """What stands where a setting has no value."""
 
     INACTIVE = "inactive"
+    UNTOLD = "untold"
 
 
 INACTIVE: Final = Marker.INACTIVE
 """The setting means nothing under the other choices of the run."""
+
+UNTOLD: Final = Marker.UNTOLD
+"""The run was imported, and its source does not say."""
 
 
 def setting_at(config: Config, path: str) -> Any:
@@ -44,6 +48,12 @@ def setting_at(config: Config, path: str) -> Any:
             return INACTIVE
         found = list(cast(tuple[Any, ...], found)) if isinstance(found, tuple) else found
     return _meant(config, path) if found is None and path in STAND_INS else found
+
+
+def told(config: Config, path: str) -> Any:
+    """What an imported run's configuration says itself of a setting, `UNTOLD` where it says nothing."""
+    found = _stored(config, path)
+    return UNTOLD if found is INACTIVE else found
 
 
 def stored_paths(config: Config) -> list[str]:

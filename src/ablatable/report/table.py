@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from ablatable.config.tree import value_at
+from ablatable.record.foreign import ForeignRecord
 from ablatable.record.schema import Record
 from ablatable.report import rounding
 from ablatable.report.cells import RowRecords, metric_cells
 from ablatable.report.footnotes import footnotes
+from ablatable.report.imported import imported_note, imported_row
 from ablatable.report.model import Block, MetricCell, MetricColumn, SettingColumn, Table, TableRow
 from ablatable.report.notes import Notes, row_notes
-from ablatable.study.schema import VOCABULARY_METRICS, Column, RowRuns, Study
+from ablatable.study.schema import VOCABULARY_METRICS, Column, Row, RowRuns, Study
 
 FACTS = ("parameters", "flops", "updates", *VOCABULARY_METRICS)
 """Metrics that follow from settings and text alone."""
 
 
-def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record], scale: str) -> Table:
+def build_table(
+    study: Study,
+    rows: Sequence[RowRuns],
+    records: Iterable[Record],
+    scale: str,
+    imported: Mapping[str, Sequence[ForeignRecord]] | None = None,
+) -> Table:
     """Make the table of a study.
 
     Args:
@@ -27,6 +35,7 @@ def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record]
             do not exist at the scale become holes with that cause.
         records: any records; those of other runs are ignored. A run without one is a hole.
         scale: the scale's name, for the title and the footnotes.
+        imported: by row, what was imported for those that say so. It is shown, and takes part in nothing else.
     """
     by_id = {record.id: record for record in records}
     joined = [
@@ -37,8 +46,14 @@ def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record]
     cells = [metric_cells(study, column, joined) for column in columns]
     notes = Notes()
     finished = [
-        _row(study, row, joined[0], tuple(column[i] for column in cells), row_notes(study, row, scale), notes)
+        (
+            row.row,
+            _row(study, row, joined[0], tuple(column[i] for column in cells), row_notes(study, row, scale), notes),
+        )
         for i, row in enumerate(joined)
+    ]
+    foreign = [
+        (row, imported_row(study, row, (imported or {}).get(row.name, ()), notes)) for row in study.imported(scale)
     ]
     return Table(
         name=study.name,
@@ -48,9 +63,9 @@ def build_table(study: Study, rows: Sequence[RowRuns], records: Iterable[Record]
         source=study.source,
         settings=tuple(SettingColumn(c.label, c.path) for c in study.columns if c.path is not None),
         metrics=tuple(_metric_column(study, column) for column in columns),
-        blocks=_blocks(study, joined, finished),
+        blocks=_blocks(study, _ordered(study, [*finished, *foreign])),
         notes=notes.listed,
-        footnotes=footnotes(study, scale, joined),
+        footnotes=(*footnotes(study, scale, joined), *imported_note([row for row, _ in foreign])),
     )
 
 
@@ -104,12 +119,16 @@ def _settings(study: Study, row: RowRecords) -> tuple[str, ...]:
     )
 
 
-def _blocks(study: Study, joined: Sequence[RowRecords], rows: Sequence[TableRow]) -> tuple[Block, ...]:
+def _ordered(study: Study, pairs: Sequence[tuple[Row, TableRow]]) -> list[tuple[Row, TableRow]]:
+    places = {row.name: place for place, row in enumerate(study.rows)}
+    return sorted(pairs, key=lambda pair: (not pair[1].is_base, places[pair[0].name]))
+
+
+def _blocks(study: Study, pairs: Sequence[tuple[Row, TableRow]]) -> tuple[Block, ...]:
     """Neighbours of one group stand together; a row outside any group stands alone."""
     labels = {group.id: group.label for group in study.groups}
-    pairs = list(zip(joined, rows, strict=True))
-    keys = [row.row.group or f"\0{i}" for i, (row, _) in enumerate(pairs)]
+    keys = [row.group or f"\0{i}" for i, (row, _) in enumerate(pairs)]
     found: list[Block] = []
     for key, members in groupby(range(len(pairs)), key=lambda i: keys[i]):
-        found.append(Block(labels.get(key, ""), tuple(rows[i] for i in members)))
+        found.append(Block(labels.get(key, ""), tuple(pairs[i][1] for i in members)))
     return tuple(found)

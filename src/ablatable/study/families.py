@@ -14,6 +14,7 @@ from ablatable.config.identity import training_id, weights_id
 from ablatable.config.schema import Experiment
 from ablatable.config.weights import evaluated_weights
 from ablatable.errors import InputError
+from ablatable.record.foreign import ORIGIN_FILE
 from ablatable.record.schema import Record
 from ablatable.record.store import Store
 from ablatable.study.resolve import Fingerprint
@@ -36,6 +37,41 @@ def shared_trainings(rows: Sequence[RowRuns], fingerprint: Fingerprint, store: S
     # A run that trains for others of its table trains, whatever other tables have left.
     alone = [run for run in wanted if run[0] not in within and run[0] not in within.values()]
     return within | (_finished_elsewhere(alone, fingerprint, store) if alone else {})
+
+
+def trained_again(rows: Sequence[RowRuns], fingerprint: Fingerprint, store: Store) -> dict[str, str]:
+    """For each unfinished run that will train, the imported run that trained the same and left its weights elsewhere.
+
+    Args:
+        rows: the table's rows.
+        fingerprint: of a corpus.
+        store: where imported runs of ours are looked for.
+    """
+    there = [store.read(path.parent.name) for path in sorted(store.root.glob(f"*/{ORIGIN_FILE}"))]
+    trained = {
+        _training_of(r): r.id for r in there if r is not None and r.trained_by is None and not _has_weights(store, r)
+    }
+    if not trained:
+        return {}
+    served = shared_trainings(rows, fingerprint, store)
+    found: dict[str, str] = {}
+    for row in rows:
+        for id, one in zip(row.ids, row.experiments, strict=True):
+            trainer = trained.get(training_id(one, fingerprint(one.data)))
+            if trainer is not None and id not in served and store.status(id).state != "completed":
+                found[id] = trainer
+    return found
+
+
+def _has_weights(store: Store, record: Record) -> bool:
+    return any((store.folder(record.id) / "checkpoints").glob("*"))
+
+
+def _training_of(record: Record) -> str:
+    try:
+        return training_id(from_dict(record.config), record.stamp.corpus_fingerprint)
+    except InputError:
+        return record.id  # as in `_weights_of`
 
 
 def _within(wanted: Wanted, fingerprint: Fingerprint, store: Store) -> dict[str, str]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ablatable.config.locate import cache_folder, display, results_folder, runs_folder
 from ablatable.errors import InputError
+from ablatable.record.foreign import ForeignRecord, foreign_records
 from ablatable.record.schema import Record
 from ablatable.record.store import RECORD_FILE, Store
 from ablatable.study.fingerprints import local_fingerprint, recorded_fingerprint
 from ablatable.study.load import load_study
-from ablatable.study.records_file import RECORDS_FILE, read_records
+from ablatable.study.records_file import IMPORTED_FILE, RECORDS_FILE, read_imported, read_records
 from ablatable.study.resolve import Fingerprint, resolve, scale_of, with_another_seed
 from ablatable.study.schema import RowRuns, Study
 
@@ -36,12 +37,14 @@ class Expected:
 
 @dataclass(frozen=True)
 class Gathered:
-    """The runs a table needs and the records there are of them, by id."""
+    """The runs a table needs and the records there are of them, by id; what was imported stands apart."""
 
     study: Study
     scale: str
     rows: list[RowRuns]
     records: dict[str, Record]
+    imported: Mapping[str, tuple[ForeignRecord, ...]] = field(default_factory=dict[str, tuple[ForeignRecord, ...]])
+    """Of each row that says `imported`, what was imported for it, by seed."""
 
 
 def expected(study: str, scale: str | None, seeds: int | None, *, experiment: str | None = None) -> Expected:
@@ -67,7 +70,12 @@ def expected(study: str, scale: str | None, seeds: int | None, *, experiment: st
 
 
 def from_runs(
-    study: str, scale: str | None, seeds: int | None = None, *, published: Mapping[str, Record] | None = None
+    study: str,
+    scale: str | None,
+    seeds: int | None = None,
+    *,
+    published: Mapping[str, Record] | None = None,
+    published_imports: Mapping[str, ForeignRecord] | None = None,
 ) -> Gathered:
     """A table's rows and the records of them in `runs/`.
 
@@ -76,6 +84,7 @@ def from_runs(
         scale: name; None: the study's default.
         seeds: repeats of every row; None: as many as any row has a record of, one at least.
         published: records by id that stand in where `runs/` has none.
+        published_imports: the same of what was imported.
 
     Raises:
         InputError: as :func:`expected`, or a corrupted record.
@@ -93,7 +102,7 @@ def from_runs(
         )
     found = {id: store.read(id) or others.get(id) for row in rows for id in row.ids}
     records = {id: record for id, record in found.items() if record is not None}
-    return Gathered(loaded, name, rows, records)
+    return Gathered(loaded, name, rows, records, imported_runs(loaded, name, store.root, published_imports))
 
 
 def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gathered:
@@ -115,7 +124,27 @@ def from_results(study: str, scale: str | None, seeds: int | None = None) -> Gat
     if seeds is None:
         rows = _all_seeds(rows, fingerprint, records.__contains__)
     wanted = {id for row in rows for id in row.ids}
-    return Gathered(loaded, name, rows, {id: record for id, record in records.items() if id in wanted})
+    imported = _by_row(loaded, name, read_imported(path.with_name(IMPORTED_FILE)).values())
+    return Gathered(loaded, name, rows, {id: record for id, record in records.items() if id in wanted}, imported)
+
+
+def imported_runs(
+    study: Study, scale: str, root: Path, published: Mapping[str, ForeignRecord] | None = None
+) -> dict[str, tuple[ForeignRecord, ...]]:
+    """What was imported for a study's rows, from the runs folder, else as published before; looked for where rows ask.
+
+    Raises:
+        InputError: a damaged file.
+    """
+    if not study.imported(scale):
+        return {}
+    there = {record.id: record for record in foreign_records(root)}
+    return _by_row(study, scale, {**(published or {}), **there}.values())
+
+
+def _by_row(study: Study, scale: str, records: Iterable[ForeignRecord]) -> dict[str, tuple[ForeignRecord, ...]]:
+    own = sorted((record for record in records if record.labels.study == study.name), key=lambda record: record.seed)
+    return {row.name: tuple(r for r in own if r.labels.row == row.name) for row in study.imported(scale)}
 
 
 def published_records(study: str, scale: str | None) -> dict[str, Record]:
@@ -126,6 +155,15 @@ def published_records(study: str, scale: str | None) -> dict[str, Record]:
     """
     path = published_folder(*_loaded(study, scale)) / RECORDS_FILE
     return read_records(path) if path.is_file() else {}
+
+
+def published_imports(study: str, scale: str | None) -> dict[str, ForeignRecord]:
+    """What was imported and is published for a study and scale; none where nothing is.
+
+    Raises:
+        InputError: a corrupted file, an unknown study or scale.
+    """
+    return read_imported(published_folder(*_loaded(study, scale)) / IMPORTED_FILE)
 
 
 def _loaded(study: str, scale: str | None) -> tuple[Study, str]:

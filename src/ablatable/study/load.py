@@ -96,7 +96,7 @@ def _check_names(study: Study) -> None:
     _refuse_doubles([row.name for row in study.rows], "rows", "row", study)
     _refuse_doubles([group.id for group in study.groups], "groups", "group", study)
     _refuse_doubles([column.label for column in study.columns], "columns", "column", study)
-    unset = [i for i, row in enumerate(study.rows) if not row.changes]
+    unset = [i for i, row in enumerate(study.rows) if not row.changes and not row.imported]
     if not unset:
         raise InputError(f"{at('rows')}: no row is the baseline; add a row without 'set' and 'fixed'")
     if len(unset) > 1:
@@ -135,6 +135,11 @@ def _check_row(study: Study, i: int, row: Row) -> None:
     if row.group is not None and row.group not in groups:
         hint = nearest(row.group, groups) or f"; the study has {', '.join(groups) or 'none'}"
         raise InputError(f"{at('rows', i, 'group')}: unknown group '{row.group}'{hint}")
+    if row.imported and row.changes:
+        raise InputError(
+            f"{at('rows', i, 'imported')}: row '{row.name}' is imported, so its settings are what was told there; "
+            "leave out 'set' and 'fixed', or 'imported' to have it trained"
+        )
     for path in row.set:
         _check_setting(path, at("rows", i, "set", path), "a row")
         if path in row.fixed or path in study.fixed:
@@ -158,7 +163,7 @@ def _check_setting(path: str, where: str, who: str) -> None:
 
 def _check_scales(study: Study, i: int, row: Row) -> None:
     at = study.origin.where
-    if row.scales and not row.changes:
+    if row.scales and not row.changes and not row.imported:
         raise InputError(
             f"{at('rows', i, 'scales')}: row '{row.name}' is the baseline, which every scale has; leave out 'scales'"
         )

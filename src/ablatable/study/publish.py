@@ -12,8 +12,8 @@ from ablatable.record.files import write_atomic
 from ablatable.record.schema import Record
 from ablatable.report.render import files
 from ablatable.report.table import build_table
-from ablatable.study.gather import Gathered, from_runs, published_folder, published_records
-from ablatable.study.records_file import RECORDS_FILE, write_records
+from ablatable.study.gather import Gathered, from_runs, published_folder, published_imports, published_records
+from ablatable.study.records_file import IMPORTED_FILE, RECORDS_FILE, write_imported, write_records
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Published:
 def publish(study: str, scale: str | None) -> Published:
     """Copy a table's records into `results/` and write the table from them in every format.
 
-    Every seed of which there is a record counts. Records published before that still belong to the table
-    and are missing here (trained on another machine) stay; those of rows the study no longer has go. Both are
-    told in the remarks, and so are holes.
+    Every seed of which there is a record counts. What was imported goes into a file of its own.
+    Records published before that still belong to the table and are missing here (trained on another machine) stay;
+    those of rows the study no longer has go. Both are told in the remarks, and so are holes.
 
     Raises:
         InputError: an unknown study or scale, a corrupted record.
@@ -40,7 +40,8 @@ def publish(study: str, scale: str | None) -> Published:
             the disk is full.
     """
     before = published_records(study, scale)
-    gathered = from_runs(study, scale, published=before)
+    gathered = from_runs(study, scale, published=before, published_imports=published_imports(study, scale))
+    imported = [record for records in gathered.imported.values() for record in records]
     if not gathered.records:
         raise RunFailed(
             f"{gathered.study.name} at scale {gathered.scale} has no finished run to publish; "
@@ -48,14 +49,15 @@ def publish(study: str, scale: str | None) -> Published:
         )
     folder = published_folder(gathered.study, gathered.scale)
     _refuse_another_text(folder, gathered, before)
-    table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale)
+    table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale, gathered.imported)
     written = files(table)
     write_records(folder / RECORDS_FILE, gathered.records.values())
+    write_imported(folder / IMPORTED_FILE, imported)
     for name, content in written.items():
         write_atomic(folder / name, content)
     return Published(
         folder=folder,
-        files=tuple(folder / name for name in (RECORDS_FILE, *written)),
+        files=tuple(folder / name for name in (RECORDS_FILE, *([IMPORTED_FILE] if imported else []), *written)),
         records=len(gathered.records),
         expected=sum(len(row.ids) for row in gathered.rows),
         remarks=tuple(_remarks(gathered, before)),
@@ -84,6 +86,7 @@ def _remarks(gathered: Gathered, before: Mapping[str, Record]) -> list[str]:
                 said.append(f"hole: {row.row.name}, seed {seed}: not run yet")
             elif record.status != "completed":
                 said.append(f"hole: {row.row.name}, seed {seed}: {record.status}: {record.cause}")
+    said += [f"hole: {name}: nothing imported for it" for name, runs in gathered.imported.items() if not runs]
     said += [f"hole: {row.name}: {row.absence(gathered.scale)}" for row in gathered.study.absent(gathered.scale)]
     kept = sorted(id for id, record in before.items() if gathered.records.get(id) is record)
     if kept:

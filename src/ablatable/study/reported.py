@@ -10,7 +10,7 @@ from ablatable.study.schema import Column, Row, Study
 
 
 @dataclass(frozen=True)
-class _Measure:
+class Measure:
     """What a metric's values can be, before a column divides them."""
 
     said: str
@@ -18,31 +18,31 @@ class _Measure:
     most: float
 
 
-_BLEU = _Measure("BLEU goes from 0 to 100", 1, 100)
-_FRACTION = _Measure("a share goes from 0 to 1", 0, 1)
-_PIECES = _Measure("a vocabulary has from 2 to 10,000,000 pieces", 2, 1e7)
-_TOKENS = _Measure("a training reads from 1,000 to 1e15 tokens", 1e3, 1e15)
-_SECONDS = _Measure("a training takes from 1 to 1e10 seconds", 1, 1e10)
+_BLEU = Measure("BLEU goes from 0 to 100", 1, 100)
+_FRACTION = Measure("a share goes from 0 to 1", 0, 1)
+_PIECES = Measure("a vocabulary has from 2 to 10,000,000 pieces", 2, 1e7)
+_TOKENS = Measure("a training reads from 1,000 to 1e15 tokens", 1e3, 1e15)
+_SECONDS = Measure("a training takes from 1 to 1e10 seconds", 1, 1e10)
 
-_MEASURES = {
-    "nll": _Measure("a loss goes from 0 to 20 nats a piece", 0, 20),
-    "ppl": _Measure("a perplexity is at least 1", 1, 1e6),
-    "bpc": _Measure("a character costs from 0 to 20 bits", 0, 20),
+MEASURES = {
+    "nll": Measure("a loss goes from 0 to 20 nats a piece", 0, 20),
+    "ppl": Measure("a perplexity is at least 1", 1, 1e6),
+    "bpc": Measure("a character costs from 0 to 20 bits", 0, 20),
     "bleu": _BLEU,
     "bleu_paper": _BLEU,
-    "chrf": _Measure("chrF goes from 0 to 100", 1, 100),
+    "chrf": Measure("chrF goes from 0 to 100", 1, 100),
     "oov_source": _FRACTION,
     "oov_target": _FRACTION,
     "source_vocabulary": _PIECES,
     "target_vocabulary": _PIECES,
-    "parameters": _Measure("a model has from 10,000 to 1e12 parameters", 1e4, 1e12),
-    "flops": _Measure("a training takes from 1e9 to 1e27 FLOPs", 1e9, 1e27),
-    "updates": _Measure("a training has from 1 to 1e9 updates", 1, 1e9),
+    "parameters": Measure("a model has from 10,000 to 1e12 parameters", 1e4, 1e12),
+    "flops": Measure("a training takes from 1e9 to 1e27 FLOPs", 1e9, 1e27),
+    "updates": Measure("a training has from 1 to 1e9 updates", 1, 1e9),
     "source_tokens": _TOKENS,
     "target_tokens": _TOKENS,
     "wall_seconds": _SECONDS,
     "device_seconds": _SECONDS,
-    "peak_memory_bytes": _Measure("a run holds from 1e6 to 1e14 bytes", 1e6, 1e14),
+    "peak_memory_bytes": Measure("a run holds from 1e6 to 1e14 bytes", 1e6, 1e14),
 }
 """Generous: what lies outside is another metric or another unit."""
 
@@ -93,7 +93,7 @@ def _check_value(study: Study, place: tuple[int, str, str], value: float) -> Non
         hint = nearest(key, columns) or "; no column has it under 'reported'"
         raise InputError(f"{where}: no column shows reported '{key}'{hint}")
     column = columns[key]
-    measure = _MEASURES[column.metric or ""]
+    measure = MEASURES[column.metric or ""]
     if not measure.least <= value * column.divide_by <= measure.most:
         raise InputError(
             f"{where}: reported {key}: {value:g} cannot stand in column '{column.label}': {measure.said}"
@@ -109,7 +109,7 @@ def _unit(column: Column) -> str:
     return f", and the column counts in units of {column.divide_by:g}" if column.divide_by != 1 else ""
 
 
-def _remedy(value: float, column: Column, measure: _Measure) -> str:
+def _remedy(value: float, column: Column, measure: Measure) -> str:
     for factor in (1 / column.divide_by, 1e6 / column.divide_by, 100.0):
         if factor != 1 and measure.least <= value * factor * column.divide_by <= measure.most:
             return f"write {value * factor:g} if that is what was published"

@@ -34,7 +34,7 @@ def resolve(
 ) -> list[RowRuns]:
     """The study's rows at a scale, in the file's order, each with one experiment and run id per seed.
 
-    Rows that do not exist at the scale (`Study.absent`) are left out.
+    Rows that do not exist at the scale (`Study.absent`) are left out, and so are those that are imported.
 
     Args:
         study: the table.
@@ -115,7 +115,7 @@ def _possible(study: Study, row: Row, base: list[Layer]) -> bool:
 
 
 def _present(study: Study, scale: Scale) -> list[Row]:
-    return [row for row in study.rows if row.absence(scale.name) is None]
+    return [row for row in study.rows if row.absence(scale.name) is None and not row.imported]
 
 
 def _baseline_layers(study: Study, experiment: str | None) -> list[Layer]:

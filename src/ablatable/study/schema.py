@@ -83,7 +83,7 @@ class Group:
 
 @dataclass(frozen=True, config=_STRICT)
 class Row:
-    """One row: what it changes of the baseline. The row that sets nothing is the baseline."""
+    """One row: what it changes of the baseline. The row that sets nothing and is not imported is the baseline."""
 
     name: Name
     label: str | None = None
@@ -101,6 +101,8 @@ class Row:
     reported_base: dict[str, float] = field(default_factory=dict[str, float])
     """What `reported_from` reports of its own baseline: only with that is there a published difference to compare."""
     note: str | None = None
+    imported: bool = False
+    """Its runs come from `ablatable import`; nothing is trained for it, and its settings are what was told there."""
 
     @property
     def title(self) -> str:
@@ -155,7 +157,11 @@ class Study:
     @property
     def baseline_row(self) -> Row:
         """The row that sets nothing (the loader guarantees exactly one)."""
-        return next(row for row in self.rows if not row.changes)
+        return next(row for row in self.rows if not row.changes and not row.imported)
+
+    def imported(self, scale: str) -> tuple[Row, ...]:
+        """The rows whose runs are imported and that exist at this scale."""
+        return tuple(row for row in self.rows if row.imported and row.absence(scale) is None)
 
     def absent(self, scale: str) -> tuple[Row, ...]:
         """The rows that do not exist at this scale."""

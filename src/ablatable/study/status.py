@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ablatable.record.foreign import ForeignRecord
 from ablatable.record.store import State, Store
 from ablatable.study.schema import Row, RowRuns, Study
 
@@ -34,6 +35,8 @@ class StudyStatus:
     runs: tuple[RunState, ...]
     absent: tuple[Row, ...] = ()
     """Rows of the study that do not exist at this scale."""
+    imported: Mapping[str, Sequence[ForeignRecord]] = field(default_factory=dict[str, Sequence[ForeignRecord]])
+    """What was imported, by row, for those that are. They count among no state: nothing is run for them."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -60,9 +63,15 @@ def _standing(store: Store, id: str) -> tuple[State, str | None]:
     return status.state, status.cause
 
 
-def study_status(study: Study, scale: str, rows: Sequence[RowRuns], store: Store) -> StudyStatus:
+def study_status(
+    study: Study,
+    scale: str,
+    rows: Sequence[RowRuns],
+    store: Store,
+    imported: Mapping[str, Sequence[ForeignRecord]] | None = None,
+) -> StudyStatus:
     """Gather the states of a study's runs."""
-    return StudyStatus(study.name, scale, states(rows, store), study.absent(scale))
+    return StudyStatus(study.name, scale, states(rows, store), study.absent(scale), imported or {})
 
 
 def to_json(status: StudyStatus) -> dict[str, Any]:
@@ -73,6 +82,11 @@ def to_json(status: StudyStatus) -> dict[str, Any]:
         "counts": status.counts,
         "runs": [asdict(run) for run in status.runs],
         "absent": [{"row": row.name, "cause": row.absence(status.scale)} for row in status.absent],
+        "imported": [
+            {"row": name, "seed": record.seed, "id": record.id, "from": asdict(record.origin), "cause": record.cause}
+            for name, records in status.imported.items()
+            for record in records
+        ],
     }
 
 
@@ -85,8 +99,19 @@ def to_text(status: StudyStatus) -> str:
         if runs:
             lines.append(f"\n{state}")
             lines += [f"  {run.id}  {run.row}, seed {run.seed}{_cause(run)}" for run in runs]
+    lines += _imported(status)
     lines += [f"\nhole: {row.name}: {row.absence(status.scale)}" for row in status.absent]
     return "\n".join(lines)
+
+
+def _imported(status: StudyStatus) -> list[str]:
+    runs = [
+        f"  {record.id}  {name}, seed {record.seed}: from {'; '.join(filter(None, (record.origin.said, record.cause)))}"
+        for name, records in status.imported.items()
+        for record in records
+    ]
+    empty = [f"\nhole: {name}: nothing imported for it" for name, records in status.imported.items() if not records]
+    return [*(["\nimported", *runs] if runs else []), *empty]
 
 
 def _cause(run: RunState) -> str:

@@ -12,6 +12,7 @@ from ablatable.config.yaml_file import read
 from ablatable.data.dataset import prepare
 from ablatable.errors import InputError
 from ablatable.record.events import read_events
+from ablatable.record.foreign import FOREIGN_FILE, origin_of
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.record.store import EVENTS_FILE, Store
@@ -28,6 +29,9 @@ def rebuild(folder: Path, cache: Path, pictures: Pictures = no_pictures) -> Path
         InputError: no run's folder, or a damaged ledger or record.
         RunFailed: the run is being trained.
     """
+    imported = (folder / FOREIGN_FILE).is_file() or origin_of(folder) is not None
+    if imported and not (folder / EVENTS_FILE).is_file():
+        raise InputError(f"run {folder.name} was imported: its events are where it was trained; rebuild it there")
     if not (folder / "config.yaml").is_file() or not (folder / EVENTS_FILE).is_file():
         raise InputError(f"{folder} has no config.yaml and {EVENTS_FILE}; name the folder of a run that has begun")
     store = Store(folder.parent)

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from ablatable.record.foreign import Origin, write_origin
 from ablatable.record.schema import Record
 from ablatable.record.store import Store
-from ablatable.study.families import shared_trainings
+from ablatable.study.families import shared_trainings, trained_again
 from ablatable.study.gather import expected
 
 STUDY = """\
@@ -121,3 +122,19 @@ def test_the_time_of_a_search_is_not_taken_for_that_of_a_training(
     (tmp_path / "ablations" / "averages.yaml").write_text(STUDY.split("  - {name: greedy")[0], encoding="utf-8")
     plan = json.loads(invoke("plan", "averages", "--scale", "paper", "--seeds", "2", "--format", "json"))
     assert plan["rows"][0]["seconds"] > 1000
+
+
+def test_a_run_that_trains_again_beside_an_imported_one_is_named(left: Left, tmp_path: Path) -> None:
+    record = left("mean-3")
+
+    def again() -> dict[str, str]:
+        found = expected("averages", "paper", 1)
+        names = {row.ids[0]: row.row.name for row in found.rows}
+        return {names[id]: trainer for id, trainer in trained_again(found.rows, found.fingerprint, found.store).items()}
+
+    assert again() == {}, "its weights were deleted here, which is nobody's import"
+    folder = tmp_path / "runs" / record.id
+    write_origin(folder, Origin("ablatable", "records.jsonl", record.id, None, "d" * 16, "2026-01-01T00:00:00Z"))
+    assert again() == {"mean-2": record.id}, "the others take the weights of this one"
+    (folder / "checkpoints" / "evaluated.pt").touch()
+    assert again() == {}, "trained here after all"

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ablatable.config.tree import leaves
-from ablatable.record.schema import Record, Stamp
+from ablatable.record.foreign import AnyRecord, ForeignRecord
+from ablatable.record.schema import Stamp
 from ablatable.report.compare.model import SettingLine
 from ablatable.report.compare.side import Side
-from ablatable.report.settings import setting_at, stored_paths
+from ablatable.report.settings import UNTOLD, setting_at, stored_paths, told
 
 _STAMPED: dict[str, Callable[[Stamp], Any]] = {
     "corpus": lambda stamp: stamp.corpus,
@@ -44,19 +45,27 @@ def differing_settings(sides: Sequence[Side]) -> list[SettingLine]:
 
 def differing_provenance(sides: Sequence[Side]) -> list[SettingLine]:
     """What differs in how the records came about."""
-    packages = sorted({name for side in sides for record in side.records for name in record.stamp.packages})
+    packages = sorted({name for side in sides for record in side.ours for name in record.stamp.packages})
     lines = [
-        SettingLine(name, _values(sides, lambda record, read=read: read(record.stamp)))
+        SettingLine(name, _values(sides, lambda record, read=read: _stamped(record, read)))
         for name, read in _STAMPED.items()
     ]
     lines += [
-        SettingLine(name, _values(sides, lambda record, name=name: record.stamp.packages.get(name)))
+        SettingLine(
+            name, _values(sides, lambda record, name=name: _stamped(record, lambda stamp: stamp.packages.get(name)))
+        )
         for name in packages
     ]
     return [line for line in lines if _differs(line)]
 
 
-def _setting(record: Record, path: str) -> Any:
+def _stamped(record: AnyRecord, read: Callable[[Stamp], Any]) -> Any:
+    return UNTOLD if isinstance(record, ForeignRecord) else read(record.stamp)
+
+
+def _setting(record: AnyRecord, path: str) -> Any:
+    if isinstance(record, ForeignRecord):
+        return record.seed if path == "seed" else told(record.config, path)
     if path not in leaves():
         section, _, name = path.partition(".")
         return record.config.get(section, {}).get(name) if name else record.config.get(section)
@@ -73,7 +82,7 @@ def _is_operational(path: str) -> bool:
     return path in leaves() and not leaves()[path].semantic
 
 
-def _values(sides: Sequence[Side], read: Callable[[Record], Any]) -> tuple[Any, ...]:
+def _values(sides: Sequence[Side], read: Callable[[AnyRecord], Any]) -> tuple[Any, ...]:
     """Of each side the one value its runs share, else all of them as a tuple."""
     found: list[Any] = []
     for side in sides:
@@ -83,5 +92,6 @@ def _values(sides: Sequence[Side], read: Callable[[Record], Any]) -> tuple[Any, 
 
 
 def _differs(line: SettingLine) -> bool:
-    first = line.values[0]
-    return any(value != first or type(value) is not type(first) for value in line.values)
+    """Whether those that are told do."""
+    values = [value for value in line.values if value is not UNTOLD]
+    return any(value != values[0] or type(value) is not type(values[0]) for value in values)

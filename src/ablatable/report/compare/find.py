@@ -10,6 +10,7 @@ from typing import Literal
 from ablatable.config.locate import display, known
 from ablatable.errors import InputError, nearest
 from ablatable.record.events import read_events
+from ablatable.record.foreign import ForeignRecord, foreign_records, is_foreign
 from ablatable.record.lookup import only_id
 from ablatable.record.schema import Record
 from ablatable.record.store import EVENTS_FILE, RECORD_FILE, Store
@@ -18,7 +19,7 @@ from ablatable.report.listing.entry import CONFIG_FILE
 from ablatable.report.names import row_name
 from ablatable.study.gather import Gathered, from_results, from_runs
 from ablatable.study.load import load_study
-from ablatable.study.records_file import RECORDS_FILE, read_records
+from ablatable.study.records_file import IMPORTED_FILE, RECORDS_FILE, read_imported, read_records
 
 Source = Literal["runs", "results"]
 
@@ -54,7 +55,11 @@ class _Finder:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._store = Store(place.runs)
-        self._published: Mapping[str, Record] = _published(place.results) if place.source == "results" else {}
+        published = place.source == "results"
+        self._published: Mapping[str, Record] = _published(place.results) if published else {}
+        self._foreign = (
+            _published_imports(place.results) if published else {r.id: r for r in foreign_records(place.runs)}
+        )
 
     def find(self, word: str) -> Side:
         """One side, its letter still to be given."""
@@ -67,10 +72,12 @@ class _Finder:
         return self._by_id(word)
 
     def _by_id(self, beginning: str) -> Side:
-        ids = list(self._published) if self._place.source == "results" else self._store.ids()
+        ids = [*self._published, *self._foreign] if self._place.source == "results" else self._store.ids()
         where = display(self._place.results if self._place.source == "results" else self._place.runs)
         ways = "give an id, its beginning, a run's folder or study/row (`ablatable runs` lists them)"
         id = only_id(ids, beginning, where, f"{nearest(beginning, ids)}; {ways}")
+        if is_foreign(id):
+            return single("", Run(self._foreign[id], None))
         if self._place.source == "results":
             return single("", Run(self._published[id], None))
         return single("", self._finished(self._store, id, id))
@@ -97,6 +104,8 @@ class _Finder:
         rows = [each.name for each in load_study(study).rows]
         if name not in rows:
             raise InputError(f"study '{study}' has no row '{name}'{nearest(name, rows)} (its rows: {', '.join(rows)})")
+        if load_study(study).row(name).imported:
+            return self._of_import(study, name, seed)
         scale = self._place.scale or self._only_scale(study)
         gathered = self._gather(study, scale)
         runs = next((each for each in gathered.rows if each.row.name == name), None)
@@ -113,6 +122,19 @@ class _Finder:
                 f"{gathered.scale}` trains it, or say another --scale"
             )
         return self._side(f"{study}/{name}", finished, len(ids))
+
+    def _of_import(self, study: str, name: str, seed: int | None) -> Side:
+        found = [
+            record
+            for record in self._foreign.values()
+            if (record.labels.study, record.labels.row) == (study, name) and seed in (None, record.seed)
+        ]
+        if not found:
+            raise InputError(
+                f"row '{name}' of {study}{'' if seed is None else f', seed {seed},'} has nothing imported; "
+                f"`ablatable import SOURCE --study {study} --row {name}` takes it from another tool's logs"
+            )
+        return row("", f"{study}/{name}", [Run(record, None) for record in found], None)
 
     def _gather(self, study: str, scale: str | None) -> Gathered:
         gather: Callable[[str, str | None], Gathered] = from_results if self._place.source == "results" else from_runs
@@ -151,6 +173,8 @@ class _Finder:
             and seed in (None, record.seed)
             and self._place.scale in (None, record.labels.scale)
         ]
+        if not records and any(row_name(record.labels) == wanted for record in self._foreign.values()):
+            return self._of_import(study, name, seed)
         if not records:
             named = {row_name(record.labels) for record in self._records()}
             raise InputError(
@@ -187,6 +211,13 @@ def _progress(folder: Path) -> str:
     """`` (update 1250 of 2000)``, as its events tell."""
     events = [event for event in read_events(folder / EVENTS_FILE) if event["kind"] == "train"]
     return f" (update {events[-1]['update']} of {events[-1]['updates']})" if events else ""
+
+
+def _published_imports(results: Path) -> dict[str, ForeignRecord]:
+    found: dict[str, ForeignRecord] = {}
+    for path in sorted(results.glob(f"*/*/{IMPORTED_FILE}")):
+        found |= read_imported(path)
+    return found
 
 
 def _published(results: Path) -> Mapping[str, Record]:

@@ -77,7 +77,11 @@ def _column(side: Side) -> Column:
         name=side.name,
         ids=tuple(record.id for record in side.records),
         seeds=side.seeds,
-        status=side.records[0].status if len({r.status for r in side.records}) == 1 else "failed",
+        status="imported"
+        if side.imported
+        else side.records[0].status
+        if len({r.status for r in side.records}) == 1
+        else "failed",
         scale=scales.pop() if len(scales) == 1 else None,
         remark=side.remark,
     )

@@ -108,7 +108,7 @@ def _curves(made: Comparison) -> list[str]:
     if not any(curve.points for curve in made.curves):
         return ["No run has a validation."]
     legend = "\n".join(f"{curve.letter}  {curve.name}{_how_many(curve.seeds)}" for curve in made.curves)
-    drawn = [f"```text\n{draw(made.curves, axis)}\n```" for axis in AXES]
+    drawn = [f"```text\n{plot}\n```" for axis in AXES if (plot := draw(made.curves, axis))]
     return ["Validation NLL (unsmoothed, nats a piece).", *drawn, f"```text\n{legend}\n+  several of them\n```"]
 
 

@@ -52,18 +52,22 @@ def to_first(sides: Sequence[Side], side: Side, key: str) -> Difference | None:
 
 def comparable(first: Side, second: Side, key: str) -> bool:
     """Whether both sides measured it with one yardstick."""
-    own = common(second.records, key)
-    return own is not None and own == common(first.records, key)
+    if first.imported or second.imported:  # nobody knows what another tool measured with
+        return False
+    own = common(second.ours, key)
+    return own is not None and own == common(first.ours, key)
 
 
 def comparability(sides: Sequence[Side]) -> list[str]:
     """What the numbers must not be compared in: other text, other pieces, other signatures."""
+    foreign = _foreign(sides)
+    sides = [side for side in sides if side.ours]
     other_text, other_pieces = _other_text(sides), _other_pieces(sides)
     if other_text is not None:
-        return [other_text]
-    notes = [] if other_pieces is None else [other_pieces]
+        return [*foreign, other_text]
+    notes = foreign if other_pieces is None else [*foreign, other_pieces]
     for key in metric_keys(sides):
-        having = [record for side in sides for record in side.records if key in record.metrics]
+        having = [record for side in sides for record in side.ours if key in record.metrics]
         explained = other_pieces is not None and is_per_piece(key)
         if common(having, key) is None and not explained:
             notes.append(why_mixed(key, key).partition(";")[0].replace("these rows", "these runs") + ".")
@@ -72,17 +76,29 @@ def comparability(sides: Sequence[Side]) -> list[str]:
     return notes
 
 
+def _foreign(sides: Sequence[Side]) -> list[str]:
+    notes: list[str] = []
+    for side in sides:
+        if side.imported:
+            sources = " and ".join(dict.fromkeys(record.origin.said for record in side.imported))
+            notes.append(
+                f"{side.letter} was imported from {sources}: its settings, text and protocol are not verified, so no "
+                "difference to it and no test is given."
+            )
+    return notes
+
+
 def _other_text(sides: Sequence[Side]) -> str | None:
-    found = {(record.stamp.corpus, record.stamp.corpus_fingerprint) for side in sides for record in side.records}
-    if len(found) == 1:
+    found = {(record.stamp.corpus, record.stamp.corpus_fingerprint) for side in sides for record in side.ours}
+    if len(found) <= 1:
         return None
     named = " and ".join(f"{corpus} ({fingerprint})" for corpus, fingerprint in sorted(found))
     return f"The runs do not share their text: {named}. Nothing that was measured on it compares."
 
 
 def _other_pieces(sides: Sequence[Side]) -> str | None:
-    records = [record for side in sides for record in side.records]
-    if len({record.stamp.tokenizer_fingerprint for record in records}) == 1:
+    records = [record for side in sides for record in side.ours]
+    if len({record.stamp.tokenizer_fingerprint for record in records}) <= 1:
         return None
     if len({record.stamp.corpus_fingerprint for record in records}) > 1:
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import fill
 
 from ablatable.report.compare.model import Curve
-from ablatable.report.compare.plot_text import AXES, at
+from ablatable.report.compare.plot_text import AXES, at, tells_tokens
 
 _HEIGHT = 3.4
 _WIDTH = 9.0
@@ -38,7 +38,7 @@ def save_curves(curves: Sequence[Curve], folder: Path, note: str | None = None) 
         panels = made.subplots(1, len(AXES), sharey=True)
         for panel, (axis, label) in zip(panels, AXES.items(), strict=True):
             for index, curve in enumerate(curves):
-                if not curve.points:
+                if not curve.points or (axis == "target_tokens" and not tells_tokens(curve)):
                     continue
                 style, places = series(index), [at(point, axis) for point in curve.points]
                 panel.plot(places, [point.nll for point in curve.points], label=_label(curve), **style)

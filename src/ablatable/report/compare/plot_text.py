@@ -22,8 +22,10 @@ _MARGIN = 8
 def draw(curves: Sequence[Curve], axis: Axis, width: int = 64, height: int = 14) -> str:
     """The validation NLL of every side against updates or tokens, lines joined between the validations.
 
-    ``width`` and ``height`` are the characters of the plot itself. Empty where no side has a validation.
+    ``width`` and ``height`` are the characters of the plot itself. Empty where no side has a validation
+    with a place there.
     """
+    curves = [curve for curve in curves if axis == "update" or tells_tokens(curve)]
     points = [point for curve in curves for point in curve.points]
     if not points:
         return ""
@@ -35,6 +37,11 @@ def draw(curves: Sequence[Curve], axis: Axis, width: int = 64, height: int = 14)
             line = round((high - value) / (high - low) * (height - 1))
             cells.setdefault((line, column), set()).add(curve.letter)
     return "\n".join([*_lines(cells, low, high, width, height), *_below(axis, left, right, width)])
+
+
+def tells_tokens(curve: Curve) -> bool:
+    """Whether its tokens were counted: those of an imported run are not known."""
+    return any(point.target_tokens > 0 for point in curve.points)
 
 
 def at(point: Point, axis: Axis) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ablatable.record.foreign import AnyRecord, ForeignRecord
 from ablatable.record.schema import Record
 from ablatable.report.names import run_name
 
@@ -14,9 +15,9 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run; ``folder`` is None for a published one, whose record is all there is."""
+    """A finished or imported run; ``folder`` is None for a published one, whose record is all there is."""
 
-    record: Record
+    record: AnyRecord
     folder: Path | None
 
 
@@ -33,9 +34,19 @@ class Side:
     remark: str | None = None
 
     @property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[AnyRecord, ...]:
         """The records, by seed."""
         return tuple(run.record for run in self.runs)
+
+    @property
+    def ours(self) -> tuple[Record, ...]:
+        """Those of them that are no imports."""
+        return tuple(record for record in self.records if isinstance(record, Record))
+
+    @property
+    def imported(self) -> tuple[ForeignRecord, ...]:
+        """Those of them that another tool made; a side has either kind alone."""
+        return tuple(record for record in self.records if isinstance(record, ForeignRecord))
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -57,10 +68,11 @@ class Side:
         return {run.seed: value for run in self.records if (value := measured(run, key)) is not None}
 
 
-def measured(record: Record, key: str) -> float | None:
+def measured(record: AnyRecord, key: str) -> float | None:
     """A metric of the record, or one of its fields."""
     found = record.metric(key)
-    return float(getattr(record, key)) if found is None and hasattr(record, key) else found
+    fact = getattr(record, key, None) if found is None else found
+    return None if fact is None else float(fact)
 
 
 def single(letter: str, run: Run) -> Side:

@@ -37,7 +37,13 @@ class Text:
 
 def why_not_paired(sides: Sequence[Side]) -> str | None:
     """A sentence that says why the sides' translations are not of the same sentences; None where they are."""
-    records = [record for side in sides for record in side.records]
+    foreign = [side.letter for side in sides if side.imported]
+    if foreign:
+        was = "was" if len(foreign) == 1 else "were"
+        return (
+            f"{' and '.join(foreign)} {was} imported without translations, and a paired test needs the same sentences"
+        )
+    records = [record for side in sides for record in side.ours]
     texts = {(record.stamp.corpus, record.stamp.corpus_fingerprint) for record in records}
     if len(texts) > 1:
         named = " and ".join(f"{corpus} ({fingerprint})" for corpus, fingerprint in sorted(texts))
@@ -72,7 +78,7 @@ def read_text(sides: Sequence[Side], split: str, cache: Path, measures: Sequence
     from ablatable.scoring.statistics import MEASURES
 
     runs = representatives(sides)
-    sources, references = _corpus_lines(runs[0].record, split, cache)
+    sources, references = _corpus_lines(_own(runs[0]), split, cache)
     hypotheses = tuple(_translations(run, split, len(references)) for run in runs)
     counts: dict[MeasureName, tuple[Floats, ...]] = {
         name: tuple(MEASURES[name].counts(lines, references) for lines in hypotheses) for name in measures
@@ -81,6 +87,12 @@ def read_text(sides: Sequence[Side], split: str, cache: Path, measures: Sequence
         for run, own in zip(runs, counts[name], strict=True):
             _check_score(run, split, name, own)
     return Text(sources, references, hypotheses, runs, counts)
+
+
+def _own(run: Run) -> Record:
+    if not isinstance(run.record, Record):
+        raise InputError(f"run {run.record.id} was imported without translations; {_WITHOUT}")
+    return run.record
 
 
 def _corpus_lines(record: Record, split: str, cache: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -109,7 +121,7 @@ def _lines(experiment: Experiment, split: str, cache: Path) -> tuple[tuple[str, 
 
 
 def _translations(run: Run, split: str, expected: int) -> tuple[str, ...]:
-    record = run.record
+    record = _own(run)
     if run.folder is None:
         raise InputError(f"run {record.id} is published without its translations; {_WITHOUT}")
     if record.status != "completed":

@@ -1,4 +1,4 @@
-"""A line of the list: a run with a record, one without, or one whose record is damaged."""
+"""A line of the list: a run with a record, one without, one whose record is damaged, or one that was imported."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from ablatable.config.locate import display
 from ablatable.config.yaml_file import read
 from ablatable.errors import InputError
 from ablatable.record.events import read_events
+from ablatable.record.foreign import ForeignRecord, is_foreign, origin_of, read_foreign
 from ablatable.record.schema import Labels, Record
 from ablatable.record.store import EVENTS_FILE, State, Store
-from ablatable.study.records_file import RECORDS_FILE, read_records
+from ablatable.study.records_file import IMPORTED_FILE, RECORDS_FILE, read_imported, read_records
 
-Status = State | Literal["damaged"]
+Status = State | Literal["damaged", "imported"]
 
-STATUSES: tuple[Status, ...] = ("completed", "running", "failed", "pruned", "interrupted", "damaged")
+STATUSES: tuple[Status, ...] = ("completed", "running", "failed", "pruned", "interrupted", "damaged", "imported")
 """In the order they are explained."""
 
 CONFIG_FILE = "config.yaml"
@@ -25,7 +26,10 @@ CONFIG_FILE = "config.yaml"
 
 @dataclass(frozen=True)
 class Entry:
-    """One run. Without a record its labels are not known, and ``updates`` is how far its events say it came."""
+    """One run. Without a record its labels are not known, and ``updates`` is how far its events say it came.
+
+    A run of another tool is ``foreign``: it has no record and no resolved ``config``.
+    """
 
     id: str
     status: Status
@@ -34,13 +38,28 @@ class Entry:
     config: dict[str, Any]
     updates: int | None
     record: Record | None
+    foreign: ForeignRecord | None = None
+    folder: Path | None = None
+
+    @property
+    def origin(self) -> str | None:
+        """Where it was imported from; None for a run made here, or published."""
+        if self.foreign is not None:
+            return self.foreign.origin.said
+        found = None if self.folder is None else origin_of(self.folder)
+        return None if found is None else found.said
+
+    @property
+    def seed(self) -> int | None:
+        """Its seed, where it is known."""
+        return self.config.get("seed") if self.foreign is None else self.foreign.seed
 
     @property
     def order(self) -> tuple[Any, ...]:
         """By study, row, scale and seed; what has no labels last."""
         labels = self.labels
         parts = [(part is None, part or "") for part in (labels.study, labels.row, labels.scale)]
-        return (*parts, self.config.get("seed", 0), self.id)
+        return (*parts, self.seed or 0, self.id)
 
 
 def from_store(store: Store) -> list[Entry]:
@@ -67,27 +86,36 @@ def from_published(results: Path) -> list[Entry]:
             entry = _of_record(record, record.status)
             if entry not in entries:
                 entries.append(entry)
+        imported = [_of_foreign(run) for run in read_imported(path.with_name(IMPORTED_FILE)).values()]
+        entries += [entry for entry in imported if entry not in entries]
     return entries
 
 
 def _entry(store: Store, id: str) -> Entry | None:
     try:
+        if is_foreign(id):
+            foreign = read_foreign(store.root, id)
+            return None if foreign is None else _of_foreign(foreign)
         record = store.read(id)
         if record is not None and record.status == "completed":
-            return _of_record(record, "completed")
+            return _of_record(record, "completed", store.folder(id))
         standing = store.status(id)
     except InputError as error:
         return Entry(id, "damaged", str(error), Labels(), {}, None, None)
     if record is not None:
-        return _of_record(record, standing.state)
+        return _of_record(record, standing.state, store.folder(id))
     if standing.state == "missing":
         return None
     folder = store.folder(id)
     return Entry(id, standing.state, standing.cause, Labels(), _config(folder), _updates(folder), None)
 
 
-def _of_record(record: Record, status: Status) -> Entry:
-    return Entry(record.id, status, record.cause, record.labels, record.config, record.updates, record)
+def _of_record(record: Record, status: Status, folder: Path | None = None) -> Entry:
+    return Entry(record.id, status, record.cause, record.labels, record.config, record.updates, record, folder=folder)
+
+
+def _of_foreign(run: ForeignRecord) -> Entry:
+    return Entry(run.id, "imported", run.cause, run.labels, {}, run.updates, None, run)
 
 
 def _config(folder: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from ablatable.config.tree import Leaf, leaves
 from ablatable.errors import InputError, nearest
 from ablatable.report.listing.entry import STATUSES, Entry
 from ablatable.report.measures import DEFAULT_SPLIT, FACTS, SCORES
-from ablatable.report.settings import setting_at
+from ablatable.report.settings import UNTOLD, setting_at, told
 from ablatable.study.schema import VOCABULARY_METRICS
 
 Kind = Literal["text", "number", "boolean", "list"]
@@ -53,24 +53,32 @@ def _metrics(entries: Iterable[Entry]) -> list[str]:
     """Every metric a record may have, and what these records have besides (length buckets)."""
     found = dict.fromkeys((*SCORES, *VOCABULARY_METRICS))
     for entry in entries:
-        if entry.record is not None:
-            found.update(dict.fromkeys(entry.record.metrics))
+        if (record := entry.record or entry.foreign) is not None:
+            found.update(dict.fromkeys(record.metrics))
     return list(found)
 
 
 def _metric(name: str) -> Key:
     def value(entry: Entry) -> float | None:
-        return None if entry.record is None else entry.record.metric(name)
+        record = entry.record or entry.foreign
+        return None if record is None else record.metric(name)
 
     return Key(name, frozenset({"number"}), value, measured=True)
 
 
 def _of_setting(leaf: Leaf) -> Key:
     def value(entry: Entry) -> Any:
+        if entry.foreign is not None:
+            return entry.seed if leaf.path == "seed" else _told(entry.foreign.config, leaf.path)
         return setting_at(entry.config, leaf.path) if entry.config else None
 
     kinds, choices = _kinds(leaf)
     return Key(leaf.path, kinds, value, choices, nullable=type(None) in get_args(leaf.annotation))
+
+
+def _told(config: dict[str, Any], path: str) -> Any:
+    found = told(config, path)
+    return None if found is UNTOLD else found
 
 
 def _kinds(leaf: Leaf) -> tuple[frozenset[Kind], tuple[str, ...]]:
@@ -107,6 +115,7 @@ _PLAIN: dict[str, Key] = {
     "id": _text("id", lambda entry: entry.id),
     "status": _text("status", lambda entry: entry.status, STATUSES),
     "cause": _text("cause", lambda entry: entry.cause),
+    "origin": _text("origin", lambda entry: entry.origin),
     "study": _text("study", lambda entry: entry.labels.study),
     "row": _text("row", lambda entry: entry.labels.row),
     "scale": _text("scale", lambda entry: entry.labels.scale),

@@ -96,6 +96,10 @@ def _mixed(columns: Sequence[Key], entries: Sequence[Entry]) -> list[str]:
         having = [entry.record for entry in entries if entry.record is not None and column.name in entry.record.metrics]
         if len({yardstick(record, column.name) for record in having}) > 1:
             notes.append(why_mixed(column.name, column.name).partition(";")[0] + ".")
+    if any(entry.foreign is not None for entry in entries):
+        notes.append(
+            "imported: from the logs of other tools, settings and numbers not verified; they compare with none of ours."
+        )
     return notes
 
 

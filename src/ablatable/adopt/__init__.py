@@ -1,0 +1,1 @@
+"""Runs that others made: ours of another machine, and those of W&B, Lightning and TensorBoard. Torch-free."""
