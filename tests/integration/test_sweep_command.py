@@ -135,6 +135,9 @@ def _check_what_is_published(workspace: Workspace, told: dict[str, Any]) -> None
     table = (folder / "trials.md").read_text().splitlines()
     first = next(line for line in table if line.startswith("| ") and "completed" in line)
     assert first.split("|")[1].strip() == f"{told['best'][0]} (best)", "the best comes first"
+    (shared,) = [line for line in table if line.startswith("- Every trial:")]
+    assert "model.layers=1" in shared
+    assert "learning_rate_factor" not in shared, "what is searched is in the trials"
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     workspace.call("sweep", "publish", "tiny")
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before, "byte for byte"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ablatable.config.dump import is_active
 from ablatable.config.layers import said
 from ablatable.config.locate import display, results_folder, runs_folder
 from ablatable.errors import RunFailed
@@ -134,7 +135,12 @@ def _as_markdown(ended: Sequence[Tried], plan: Plan, about: Mapping[str, Any], r
     paths = [parameter.path for parameter in plan.space.parameters]
     heads = ["trial", *paths, *(f"{one.key} ({one.direction} is better)" for one in sweep.objectives), "state"]
     rows = [_row(trial, paths, len(sweep.objectives), trial.number in best) for trial in _best_first(ended, plan)]
-    settings = ", ".join(f"{path}={said(value)}" for path, value in about["settings"].items())
+    some = plan.ground.experiment(next(trial.point for trial in ended if trial.state == "completed"))
+    settings = ", ".join(
+        f"{path}={said(value)}"
+        for path, value in about["settings"].items()
+        if path not in paths and is_active(some, path)
+    )
     repeats = "one seed a trial" if sweep.seeds == 1 else f"{sweep.seeds} seeds a trial, their mean"
     notes = [
         *([sweep.reading] if sweep.reading else []),
