@@ -112,10 +112,14 @@ def mode(tracking: Tracking) -> Literal["offline", "online", "off"]:
     return ("off", "offline", "online")[min(order.get(tracking.wandb, 2), order.get(outside, 2))]
 
 
+def awaited() -> str | None:
+    """Under ``wandb agent``, the id of the run that its sweep waits for."""
+    return os.environ.get("WANDB_RUN_ID") if os.environ.get("WANDB_SWEEP_ID") else None
+
+
 def run_name(id: str) -> str:
     """The id W&B knows a run by: ours, but under ``wandb agent`` the one that its sweep waits for."""
-    agents = os.environ.get("WANDB_RUN_ID") if os.environ.get("WANDB_SWEEP_ID") else None
-    return agents or id
+    return awaited() or id
 
 
 def start(tracking: Tracking, *, dir: Path, **described: Any) -> Any:

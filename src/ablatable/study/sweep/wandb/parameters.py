@@ -5,6 +5,7 @@ The distributions are those of W&B's own search engine (the package `sweeps`, 0.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -183,7 +184,7 @@ def _stepped(path: str, low: Number, high: Number, step: Number, where: str, met
         raise InputError(f"{where}: q of {path} is above zero, not {step}")
     if method == "grid":
         exact_low, exact_step, exact_high = (Decimal(str(number)) for number in (low, step, high))
-        count = -int((exact_low - exact_high) // exact_step)
+        count = math.ceil((exact_high - exact_low) / exact_step)
         kind = int if isinstance(low, int) and isinstance(step, int) else float
         return {"values": [kind(exact_low + n * exact_step) for n in range(count)]}
     if not _divides(step, low) or not _divides(step, high):
