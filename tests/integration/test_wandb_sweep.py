@@ -15,6 +15,7 @@ from command_line import LIGHT, environment, light_command, processes
 from tiny_runs import TINY
 from wandb.wandb_agent import Agent
 from wandb_files import history, of_type, records, summary
+from wandb_server import ENTITY, KEY, serving
 
 from ablatable.record.store import Store
 
@@ -128,7 +129,9 @@ def test_wandbs_agent_drives_the_exported_command(workspace: Path, monkeypatch: 
 
 
 @pytest.mark.slow
-def test_a_wandb_file_runs_without_a_server(workspace: Path) -> None:
+def test_a_wandb_file_runs_without_a_server_and_is_synced_later(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = {
         "program": "ablatable",
         "name": "Someone's sweep",
@@ -152,17 +155,52 @@ def test_a_wandb_file_runs_without_a_server(workspace: Path) -> None:
     words = [sys.executable, "-c", "from ablatable.cli.main import main; main()", "sweep", "run", *here]
     subprocess.run([*words, "--workers", "1"], check=True, timeout=280)
     told = json.loads(call("sweep", "status", *here, "--format", "json"))
-    assert (told["sweep"], told["counts"]["completed"] + told["counts"]["pruned"]) == ("someones", 3)
-    assert told["counts"]["completed"] >= 1
+    assert (told["sweep"], told["counts"]["completed"]) == ("someones", 3)
     best = json.loads(call("sweep", "best", *here, "--format", "json"))[0]
     assert best["point"].keys() == {"train.learning_rate_factor", "model.heads"}
     assert "history.png" in call("sweep", "plot", *here)
     ids = {run for trial in told["trials"] for run in trial["runs"]}
     assert len(ids) == 3
-    for id in ids:
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    with serving() as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.address)
+        subprocess.run(["wandb", "sync", *workspace.glob("runs/*/wandb/offline-run-*")], check=True, timeout=280)
+    assert {(name, run.project, run.group) for name, run in server.runs.items()} == {
+        (id, "theirs", "someones") for id in ids
+    }
+    for trial in told["trials"]:
+        (id,) = trial["runs"]
+        assert server.runs[id].summary["valid.nll"] == pytest.approx(trial["values"][0])
         (run,) = of_type(shown(workspace, id), "run")[:1]
         assert (run["run_group"], run["project"]) == ("someones", "theirs"), "one group, for `wandb sync`"
         assert run["config"]["update"]["train"]["warmup"] == 10
+
+
+@pytest.mark.slow
+def test_a_whole_sweep_online_with_wandbs_own_commands(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = {**SWEEP, "name": "grid", "sampler": {"kind": "grid"}, "pruner": {"kind": "asha", "first": 16}}
+    grid["space"] = {"train.learning_rate_factor": {"values": [1.0, 0.5]}}
+    Path("sweeps/grid.yaml").write_text(yaml.safe_dump(grid, sort_keys=False))
+    call("sweep", "export", "grid", "--to", "wandb", "--output", "exported.yaml")
+    monkeypatch.setenv("HOME", str(workspace / "home"))
+    monkeypatch.setenv("WANDB_API_KEY", KEY)
+    monkeypatch.delenv("WANDB_MODE")
+    with serving() as server:
+        monkeypatch.setenv("WANDB_BASE_URL", server.address)
+        subprocess.run(["wandb", "sweep", "exported.yaml"], check=True, timeout=60)
+        subprocess.run(["wandb", "agent", f"{ENTITY}/ablatable/sweep1"], check=True, timeout=280)
+    assert server.refused == []
+    found = {record.id: record for record in Store(workspace / "runs").records()}
+    assert len(found) == 2
+    for name in ("agents0", "agents1"):
+        run = server.runs[name]
+        record = found.pop(run.config["run"]["id"])
+        assert (run.sweep, run.project, run.exit_code) == ("sweep1", "ablatable", 0)
+        assert run.config["train"]["learning_rate_factor"] == run.config["train.learning_rate_factor"]
+        assert run.summary["valid.nll"] == pytest.approx(record.metrics["valid.nll"].value)
+        validated = [row["valid/nll"] for row in run.history if "valid/nll" in row]
+        assert validated == pytest.approx([point.valid_nll for point in record.curve], rel=1e-5)
+        assert any(file.startswith("media/images/attention/cross") for file in run.uploaded)
 
 
 @pytest.mark.slow

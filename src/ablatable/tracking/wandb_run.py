@@ -66,9 +66,11 @@ class WandbTracker:
         """Send the summary, the samples, the pictures and the record, and end."""
         completed = final is not None and final.record.status == "completed"
         with staged_in(self._folder / "wandb"):
-            if final is not None:
-                self._finish(final)
-            self._run.finish(exit_code=0 if completed else 1)
+            try:
+                if final is not None:
+                    self._finish(final)
+            finally:  # what was sent before stays, and the run is not left open
+                self._run.finish(exit_code=0 if completed else 1)
 
     def _finish(self, final: Final) -> None:
         import wandb
