@@ -84,4 +84,6 @@ $(RUNTIME):
 
 $(DEV):
 	@bash .ci/install "$(PYTHON)" "$(VENV)" '.[dev]'
+	# W&B's schema of sweep files, for its data alone: as a package it asks for another numpy than ours.
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -c constraints.txt sweeps
 	touch $(RUNTIME) $@

@@ -7,11 +7,12 @@ import sys
 if __name__ == "__main__":
     from ablatable.launch.sweep import Calls, run_sweep
     from ablatable.launch.sweep_progress import Silent
+    from ablatable.study.sweep.load import load_sweep
 
     name, target, storage, workers = (*sys.argv[1:], "", "")[:4]
     calls = Calls(execute=f"cheap_trial:{target}", prepare=None, preload=("cheap_trial",), heartbeat=1)
     made = run_sweep(
-        name,
+        load_sweep(name),
         storage=storage or None,
         workers=int(workers or 1),
         trials=None,

@@ -60,7 +60,7 @@ def run(write: Callable[..., None]) -> Run:
         write(**changes)
         calls = Calls(f"cheap_trial:{target}", prepare=None, preload=("cheap_trial",))
         return run_sweep(
-            changes.get("name", "s"),
+            load_sweep(changes.get("name", "s")),
             storage=None,
             workers=workers,
             trials=trials,
@@ -213,9 +213,9 @@ def test_a_pruned_run_is_made_whole_where_nothing_prunes(run: Run) -> None:
 def test_an_unknown_storage_stops_before_anything(run: Run, write: Callable[..., None]) -> None:
     write()
     with pytest.raises(InputError, match="--storage takes a database URL"):
-        run_sweep("s", storage="runs/x", workers=1, trials=None, progress=Silent(), say=print)
+        run_sweep(load_sweep("s"), storage="runs/x", workers=1, trials=None, progress=Silent(), say=print)
     with pytest.raises(InputError, match="--trials 0"):
-        run_sweep("s", storage=None, workers=1, trials=0, progress=Silent(), say=print)
+        run_sweep(load_sweep("s"), storage=None, workers=1, trials=0, progress=Silent(), say=print)
     assert not Path("runs").exists()
 
 

@@ -16,10 +16,14 @@ import pytest
 from tiny_runs import TINY, Run, Stopped, numbers, tiny_job
 from wandb_files import file_of, history, of_type, records, summary
 
+from ablatable.config.runtime import Tracking
 from ablatable.launch.executed import execute
 from ablatable.record.events import read_events
 from ablatable.record.schema import Labels, Record
-from ablatable.tracking.curves import Curves
+from ablatable.tracking.curves import Curves, Point
+from ablatable.tracking.describe import Card
+from ablatable.tracking.tracker import Final
+from ablatable.tracking.wandb_run import WandbTracker
 from ablatable.training import keeper
 from ablatable.training.checkpoint import load_weights
 
@@ -103,6 +107,17 @@ def test_wandb_shows_sentences_a_picture_and_the_record(shown: tuple[Record, Pat
     (kept,) = [one for one in artifacts if one["type"] == "record"]
     assert kept["manifest"]["contents"][0]["local_path"] == str(folder / "record.json")
     assert of_type(records(file), "exit")[0].get("exit_code", 0) == 0
+
+
+def test_an_end_that_cannot_be_shown_leaves_no_open_run(shown: tuple[Record, Path], tmp_path: Path) -> None:
+    tracker = WandbTracker(Card("0" * 16, "row/1", None, (), {}), Tracking(), tmp_path)
+    tracker.open()
+    tracker.log([Point(0, {"update": 1.0}, {"train/loss": 2.0})])
+    with pytest.raises(ValueError, match="missing"):
+        tracker.close(Final(shown[0], tmp_path / "missing.json"))
+    found = records(file_of(tmp_path))
+    assert [row["train/loss"] for row in history(found)] == [2.0]
+    assert of_type(found, "exit"), "an online run would be shown as running for ever"
 
 
 def test_tensorboard_has_curves_settings_and_final_metrics(shown: tuple[Record, Path]) -> None:

@@ -11,10 +11,14 @@ import typer
 if TYPE_CHECKING:
     from ablatable.launch.sweep import SweepRun
     from ablatable.launch.sweep_progress import SweepProgress
+    from ablatable.study.sweep.load import Plan
 
 app = typer.Typer(help="Search part of the design space (Optuna).", no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(metavar="SWEEP", help="Name of a sweep in sweeps/, or a path to one.")]
+Name = Annotated[str | None, typer.Argument(metavar="SWEEP", help="Name of a sweep in sweeps/, or a path to one.")]
+FromWandb = Annotated[
+    Path | None, typer.Option("--from-wandb", metavar="FILE", help="A sweep file of W&B's, in place of SWEEP.")
+]
 Storage = Annotated[
     str | None,
     typer.Option(help="URL of a database that several machines reach, such as postgresql+psycopg://user@host/name."),
@@ -23,18 +27,18 @@ Format = Annotated[Literal["text", "json"], typer.Option(help="How to print.")]
 
 
 @app.command()
-def plan(sweep: Name, format: Format = "text") -> None:
+def plan(sweep: Name = None, from_wandb: FromWandb = None, format: Format = "text") -> None:
     """Points, impossible ones, parameters, FLOPs and time of a sweep; trains and fetches nothing."""
-    from ablatable.study.sweep.load import load_sweep
     from ablatable.study.sweep.plan import plan_sweep, to_json, to_text
 
-    made = plan_sweep(load_sweep(sweep))
+    made = plan_sweep(_load(sweep, from_wandb))
     typer.echo(json.dumps(to_json(made), indent=1) if format == "json" else to_text(made))
 
 
 @app.command()
 def run(
-    sweep: Name,
+    sweep: Name = None,
+    from_wandb: FromWandb = None,
     workers: Annotated[
         int | None, typer.Option(help="Trials at a time; as many as cores or devices allow otherwise.")
     ] = None,
@@ -50,8 +54,9 @@ def run(
         if format == "text":
             typer.echo(line, err=True)
 
+    plan = _load(sweep, from_wandb)
     try:
-        made = run_sweep(sweep, storage=storage, workers=workers, trials=trials, progress=_progress(format), say=say)
+        made = run_sweep(plan, storage=storage, workers=workers, trials=trials, progress=_progress(format), say=say)
     except Interrupted as stopped:
         typer.echo("stopped before the first trial; the same command starts again", err=True)
         raise typer.Exit(stopped.exit_code) from None
@@ -88,15 +93,14 @@ def _show(made: SweepRun, format: str) -> None:
 
 
 @app.command()
-def status(sweep: Name, storage: Storage = None, format: Format = "text") -> None:
+def status(sweep: Name = None, from_wandb: FromWandb = None, storage: Storage = None, format: Format = "text") -> None:
     """Trials by state, the best so far, and how far the running ones are."""
     from ablatable.config.locate import runs_folder
     from ablatable.record.store import Store
     from ablatable.study.sweep import status as standing
     from ablatable.study.sweep.keeper import read_trials
-    from ablatable.study.sweep.load import load_sweep
 
-    loaded = load_sweep(sweep)
+    loaded = _load(sweep, from_wandb)
     trials = read_trials(loaded, storage)
     show = standing.to_json if format == "json" else standing.to_text
     told = show(trials, loaded.sweep, Store(runs_folder()))
@@ -105,7 +109,8 @@ def status(sweep: Name, storage: Storage = None, format: Format = "text") -> Non
 
 @app.command()
 def best(
-    sweep: Name,
+    sweep: Name = None,
+    from_wandb: FromWandb = None,
     trial: Annotated[int | None, typer.Option(help="This trial instead of the best.")] = None,
     output: Annotated[Path | None, typer.Option(help="Write the experiment, such as experiments/tuned.yaml.")] = None,
     storage: Storage = None,
@@ -115,9 +120,8 @@ def best(
     from ablatable.study.sweep import best as picking
     from ablatable.study.sweep import status as standing
     from ablatable.study.sweep.keeper import read_trials
-    from ablatable.study.sweep.load import load_sweep
 
-    loaded = load_sweep(sweep)
+    loaded = _load(sweep, from_wandb)
     trials = read_trials(loaded, storage)
     several = len(loaded.sweep.objectives) > 1 and trial is None
     if several and output is None:
@@ -138,16 +142,16 @@ def best(
 
 @app.command()
 def plot(
-    sweep: Name,
+    sweep: Name = None,
+    from_wandb: FromWandb = None,
     out: Annotated[Path | None, typer.Option(help="Folder; runs/sweeps/<name>/plots otherwise.")] = None,
     storage: Storage = None,
 ) -> None:
     """History, importance, slices, contours and the front of a sweep, as PNG and SVG."""
     from ablatable.study.sweep.keeper import read_study, sweep_folder
-    from ablatable.study.sweep.load import load_sweep
     from ablatable.study.sweep.plots import write_plots
 
-    loaded = load_sweep(sweep)
+    loaded = _load(sweep, from_wandb)
     study, trials = read_study(loaded, storage)
     folder = out if out is not None else sweep_folder(loaded.sweep.name) / "plots"
     for path in write_plots(study, trials, loaded, folder):
@@ -155,8 +159,45 @@ def plot(
 
 
 @app.command()
-def publish(sweep: Name, storage: Storage = None) -> None:
+def publish(sweep: Name = None, from_wandb: FromWandb = None, storage: Storage = None) -> None:
     """Copy the trials, the records behind them and the plots of a sweep into results/sweeps/."""
     from ablatable.study.sweep import publish as publishing
 
-    typer.echo(publishing.to_text(publishing.publish_sweep(sweep, storage)))
+    typer.echo(publishing.to_text(publishing.publish_sweep(_load(sweep, from_wandb), storage)))
+
+
+@app.command()
+def export(
+    sweep: Annotated[str, typer.Argument(metavar="SWEEP", help="Name of a sweep in sweeps/, or a path to one.")],
+    to: Annotated[Literal["wandb"], typer.Option(help="Whose sweep file it is to be.")],
+    output: Annotated[Path | None, typer.Option(help="Write it there; printed otherwise.")] = None,
+) -> None:
+    """The sweep file of another tool: `wandb sweep FILE` takes it, and `wandb agent` then calls `ablatable train`."""
+    from ablatable.study.sweep.load import load_sweep
+    from ablatable.study.sweep.wandb.write import export as written
+    from ablatable.study.sweep.wandb.write import write
+
+    made = written(load_sweep(sweep))
+    for note in made.notes:
+        typer.echo(note, err=True)
+    if output is None:
+        typer.echo(made.text, nl=False)
+        return
+    write(made, output)
+    typer.echo(f"wrote {output}; `wandb sweep {output}` tells what agents are to be started with", err=True)
+
+
+def _load(sweep: str | None, from_wandb: Path | None) -> Plan:
+    """The sweep that is named, in whichever form."""
+    from ablatable.errors import InputError
+    from ablatable.study.sweep.load import load_sweep
+    from ablatable.study.sweep.wandb.read import load_wandb
+
+    if from_wandb is None and sweep is not None:
+        return load_sweep(sweep)
+    if from_wandb is None or sweep is not None:
+        raise InputError("command line: name one sweep, either in sweeps/ or a file of W&B's with --from-wandb")
+    read = load_wandb(from_wandb)
+    for note in read.notes:
+        typer.echo(note, err=True)
+    return read.plan

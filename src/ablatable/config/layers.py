@@ -61,6 +61,10 @@ def _flatten(
         layer[path] = Setting(value, where)
 
 
+_PYTHONS = {"None": None, "True": True, "False": False}
+"""How W&B's agent writes what YAML calls null, true and false."""
+
+
 def from_overrides(overrides: Sequence[str], origin: str = "command line") -> Layer:
     """Parse ``key=value`` words (Hydra style; W&B's ``${args_no_hyphens}``).
 
@@ -75,7 +79,8 @@ def from_overrides(overrides: Sequence[str], origin: str = "command line") -> La
         leaf(path, origin)
         if path in layer:
             raise InputError(f"{origin}: {path} is given twice; keep one")
-        layer[path] = Setting(parse_scalar(text, f"{origin}: {path}"), origin)
+        value = _PYTHONS[text] if text in _PYTHONS else parse_scalar(text, f"{origin}: {path}")
+        layer[path] = Setting(value, origin)
     return layer
 
 

@@ -9,6 +9,7 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Record
 
 if TYPE_CHECKING:
+    from ablatable.config.runtime import Tracking
     from ablatable.data.dataset import Dataset
 
 
@@ -17,6 +18,13 @@ def execute(job: Job) -> Record:
     from ablatable.training.run import execute
 
     return execute(job, pictures=_pictures)
+
+
+def show(folder: Path, cache: Path, tracking: Tracking) -> None:
+    """:func:`ablatable.tracking.rebuild.show`, with the pictures a run of its own would have."""
+    from ablatable.tracking import rebuild
+
+    rebuild.show(folder, cache, tracking, _pictures)
 
 
 def _pictures(job: Job, dataset: Dataset) -> dict[str, Path]:

@@ -18,6 +18,9 @@ from ablatable.record.job import Job
 from ablatable.record.schema import Labels, Record
 from ablatable.record.store import Store
 from ablatable.study.fingerprints import local_fingerprint
+from ablatable.tracking.wandb_run import awaited, mode
+
+SHOW = "ablatable.launch.executed:show"
 
 
 def run_experiment(
@@ -58,5 +61,17 @@ def run_experiment(
     id = run_id(experiment, fingerprint)
     folder, labels = store.folder(id).absolute(), Labels(None, name, None)
     job = Job(experiment, id, labels, folder, cache_folder().absolute(), changed=changed)
+    found = store.read(id)
     outcome = run_jobs([Queued(job)], plan_slots([experiment.runtime], 1), progress, retry_failed=retry_failed)
-    return store.read(id), outcome
+    record = store.read(id)
+    if found is not None and found == record:
+        _show_to_agent(job)
+    return record, outcome
+
+
+def _show_to_agent(job: Job) -> None:
+    """A sweep of W&B's waits for a run of this attempt; where the record was there already, it is shown as that run."""
+    tracking = job.experiment.tracking
+    if awaited() is None or mode(tracking) == "off":
+        return
+    call_in_child(SHOW, job.folder, job.cache, tracking, preload=preload_list(wandb=True))

@@ -31,7 +31,7 @@ from ablatable.record.store import Store
 from ablatable.study.fingerprints import local_fingerprint
 from ablatable.study.sweep.claim import Claimed, Desk, Nothing
 from ablatable.study.sweep.keeper import Keeper, open_keeper, open_study
-from ablatable.study.sweep.load import Plan, load_sweep
+from ablatable.study.sweep.load import Plan, check_end
 from ablatable.study.sweep.plan import to_prepare
 from ablatable.study.sweep.trials import Tried
 from ablatable.study.sweep.verdict import verdict
@@ -70,7 +70,7 @@ class SweepRun:
 
 
 def run_sweep(
-    name: str,
+    plan: Plan,
     *,
     storage: str | None,
     workers: int | None,
@@ -82,7 +82,7 @@ def run_sweep(
     """Run a sweep until its budget is used up or its space is tried, together with whoever else does.
 
     Args:
-        name: of the sweep, or a path to it.
+        plan: the sweep, as it was read.
         storage: URL of a database; None: a journal in `runs/sweeps/<name>`.
         workers: trials at a time; None: as many as cores or devices allow.
         trials: in place of the budget's.
@@ -96,11 +96,11 @@ def run_sweep(
         Interrupted: stopped before the first trial.
     """
     calls = calls or Calls()
-    plan = load_sweep(name)
     if trials is not None:
         if trials < 1:
             raise InputError(f"--trials {trials}: a sweep has one trial at least")
         plan = replace(plan, sweep=replace(plan.sweep, budget=replace(plan.sweep.budget, trials=trials)))
+    check_end(plan.sweep)
     experiments = to_prepare(plan)
     slots = plan_slots((one.runtime for one in experiments), workers)
     keeper = open_keeper(plan.sweep, storage, calls.heartbeat)

@@ -26,7 +26,7 @@ def check_tracking(tracking: Tracking) -> None:
             "tracking.tensorboard=true needs the tensorboard package; pip install 'ablatable[tensorboard]', "
             "or leave it out"
         )
-    if tracking.wandb == "online":
+    if mode(tracking) == "online":
         check_login("tracking.wandb=online", "set tracking.wandb=offline")
 
 

@@ -66,9 +66,11 @@ class WandbTracker:
         """Send the summary, the samples, the pictures and the record, and end."""
         completed = final is not None and final.record.status == "completed"
         with staged_in(self._folder / "wandb"):
-            if final is not None:
-                self._finish(final)
-            self._run.finish(exit_code=0 if completed else 1)
+            try:
+                if final is not None:
+                    self._finish(final)
+            finally:  # what was sent before stays, and the run is not left open
+                self._run.finish(exit_code=0 if completed else 1)
 
     def _finish(self, final: Final) -> None:
         import wandb
@@ -112,10 +114,14 @@ def mode(tracking: Tracking) -> Literal["offline", "online", "off"]:
     return ("off", "offline", "online")[min(order.get(tracking.wandb, 2), order.get(outside, 2))]
 
 
+def awaited() -> str | None:
+    """Under ``wandb agent``, the id of the run that its sweep waits for."""
+    return os.environ.get("WANDB_RUN_ID") if os.environ.get("WANDB_SWEEP_ID") else None
+
+
 def run_name(id: str) -> str:
     """The id W&B knows a run by: ours, but under ``wandb agent`` the one that its sweep waits for."""
-    agents = os.environ.get("WANDB_RUN_ID") if os.environ.get("WANDB_SWEEP_ID") else None
-    return agents or id
+    return awaited() or id
 
 
 def start(tracking: Tracking, *, dir: Path, **described: Any) -> Any:

@@ -79,6 +79,8 @@ def test_an_agents_run_has_the_id_its_sweep_waits_for(monkeypatch: pytest.Monkey
 
 def test_online_without_a_login_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    check_tracking(Tracking(wandb="online"))  # the environment says offline, which needs none
+    monkeypatch.delenv("WANDB_MODE")
     with pytest.raises(InputError, match=r"tracking\.wandb=online needs a login; run `wandb login`, or set tracking"):
         check_tracking(Tracking(wandb="online"))
 

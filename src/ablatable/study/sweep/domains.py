@@ -113,7 +113,7 @@ def domain_of(path: str, entry: Entry, scale: Scale | None, where: str, *, grid:
         return Choice(entry.values)
     if entry.low is None or entry.high is None:
         return _declared(known, scale, where, grid=grid)
-    whole = _is_whole(known)
+    whole = is_whole(known)
     if whole and not all(isinstance(number, int | None) for number in (entry.low, entry.high, entry.step)):
         raise InputError(f"{where}: {path} is a whole number; give whole 'low', 'high' and 'step'")
     if not whole and not _is_number(known):
@@ -161,7 +161,7 @@ def _declared(known: Leaf, scale: Scale | None, where: str, *, grid: bool) -> Do
     factor = _shrink(known, scale, where)
     if axis.search and not (grid and values):
         low, high = (_shrunk(bound, factor, path, where) for bound in axis.search[:2])
-        return Interval(low, high, log="log" in axis.search[2:], whole=_is_whole(known))
+        return Interval(low, high, log="log" in axis.search[2:], whole=is_whole(known))
     return Choice(tuple(_shrunk(value, factor, path, where) for value in values))
 
 
@@ -188,7 +188,8 @@ def _shrunk(value: Any, factor: Fraction, path: str, where: str) -> Any:
     return int(result)
 
 
-def _is_whole(known: Leaf) -> bool:
+def is_whole(known: Leaf) -> bool:
+    """Whether a setting is a whole number."""
     kinds = (known.annotation, *get_args(known.annotation))
     return int in kinds and float not in kinds
 

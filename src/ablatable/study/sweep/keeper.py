@@ -93,7 +93,7 @@ def existing_keeper(sweep: Sweep, url: str | None) -> Keeper:
     if url is None and not (sweep_folder(sweep.name) / JOURNAL_FILE).is_file():
         raise InputError(
             f"sweep '{sweep.name}' was never run here: there is no {display(sweep_folder(sweep.name) / JOURNAL_FILE)}; "
-            f"run it with: ablatable sweep run {sweep.name}, or name its storage with --storage"
+            "run it first, or name its storage with --storage"
         )
     return open_keeper(sweep, url)
 
@@ -140,9 +140,7 @@ def find_study(keeper: Keeper, plan: Plan) -> optuna.Study:
             study_name=sweep.name, storage=keeper.storage, sampler=RandomSampler(), pruner=pruner_of(plan)
         )
     except KeyError as error:
-        raise InputError(
-            f"the storage holds no sweep '{sweep.name}'; run it with: ablatable sweep run {sweep.name}"
-        ) from error
+        raise InputError(f"the storage holds no sweep '{sweep.name}'; run it first") from error
     about = cast(dict[str, Any], study.user_attrs.get(ABOUT, {}))
     refuse_another(about, description(plan, about.get("corpus")), sweep)
     return study

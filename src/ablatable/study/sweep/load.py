@@ -47,7 +47,18 @@ def load_sweep(name_or_path: str | Path) -> Plan:
         InputError: no such sweep, YAML syntax, an unknown key, setting or metric, a value out of its bounds, settings
             that exclude each other; the message names file, line and remedy.
     """
-    sweep = read_sweep(find("sweeps", str(name_or_path)))
+    origin = read(find("sweeps", str(name_or_path)))
+    if "method" in origin.data:
+        raise InputError(f"{origin.where('method')}: this is a sweep of W&B's; give it with --from-wandb {origin.path}")
+    plan = plan_of(origin)
+    _check_name(plan.sweep)
+    check_end(plan.sweep)
+    return plan
+
+
+def plan_of(origin: Document) -> Plan:
+    """Check what a document says; see :func:`load_sweep`. Whether the search ends is for :func:`check_end`."""
+    sweep = _sweep_of(origin)
     with _naming(sweep):
         ground = ground_of(sweep)
         plan = Plan(sweep, ground, space_of(sweep, ground))
@@ -57,9 +68,8 @@ def load_sweep(name_or_path: str | Path) -> Plan:
     return plan
 
 
-def read_sweep(path: Path) -> Sweep:
-    """Read one file and check what it says by itself; see :func:`load_sweep`."""
-    origin = read(path)
+def _sweep_of(origin: Document) -> Sweep:
+    """What a document says by itself."""
     refuse_unknown_keys(origin.data, (), _keys(Sweep), origin)
     parts = {name: _part(name, cls, origin) for name, cls in _PARTS.items() if name in origin.data}
     given: dict[str, Any] = {
@@ -71,7 +81,6 @@ def read_sweep(path: Path) -> Sweep:
         "fixed": _mapping("fixed", origin),
     }
     sweep = replace(construct(Sweep, given, (), origin, "sweep"), origin=origin)
-    _check_name(sweep)
     _check_objectives(sweep)
     _check_sampler(sweep)
     _check_pruner(sweep)
@@ -196,8 +205,19 @@ def _check_sampler(sweep: Sweep) -> None:
         raise InputError(f"{at('sampler')}: the sampler list goes through 'points'; give those, and no 'space'")
     if kind != "list" and (sweep.points or not sweep.space):
         raise InputError(f"{at('sampler')}: the sampler {kind} searches a 'space'; give that, and no 'points'")
+
+
+def check_end(sweep: Sweep) -> None:
+    """Refuse a search that would go on for ever.
+
+    Raises:
+        InputError: a sampler that draws, and no budget.
+    """
     if not sweep.enumerated and not sweep.budget.limited:
-        raise InputError(f"{at('sampler')}: the sampler {kind} has no end; give a 'budget', such as {{trials: 40}}")
+        raise InputError(
+            f"{sweep.origin.where('sampler')}: the sampler {sweep.sampler.kind} has no end; give a 'budget', such as "
+            "{trials: 40} (in a W&B file, a 'run_cap'), or --trials"
+        )
 
 
 def _check_pruner(sweep: Sweep) -> None:

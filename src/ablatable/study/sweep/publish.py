@@ -22,7 +22,7 @@ from ablatable.report.plain_table import markdown_table
 from ablatable.report.provenance import provenance
 from ablatable.study.records_file import RECORDS_FILE, write_records
 from ablatable.study.sweep.keeper import description, read_study
-from ablatable.study.sweep.load import Plan, load_sweep
+from ablatable.study.sweep.load import Plan
 from ablatable.study.sweep.plots import write_plots
 from ablatable.study.sweep.status import counts_line, front, trial_line
 from ablatable.study.sweep.trials import Tried, counts
@@ -40,14 +40,13 @@ class PublishedSweep:
     remarks: tuple[str, ...]
 
 
-def publish_sweep(name: str, storage: str | None = None) -> PublishedSweep:
+def publish_sweep(plan: Plan, storage: str | None = None) -> PublishedSweep:
     """Copy a search into `results/sweeps/<name>/`: every trial that ended, its records, the plots.
 
     Raises:
-        InputError: no such sweep, never run, or fewer than two completed trials.
+        InputError: it was never run, or has fewer than two completed trials.
         RunFailed: a trial's record is not in the runs folder, or the disk is full.
     """
-    plan = load_sweep(name)
     study, trials = read_study(plan, storage)
     ended = [trial for trial in trials if trial.state not in _UNFINISHED]
     records = _records(ended, Store(runs_folder()))
