@@ -19,5 +19,5 @@ def status(
     from ablatable.study.gather import expected
 
     found = expected(study, scale, seeds)
-    made = standing.study_status(found.study, found.scale, found.rows, found.store)
+    made = standing.study_status(found.study, found.scale, found.rows, found.store, found.searches)
     typer.echo(json.dumps(standing.to_json(made), indent=1) if format == "json" else standing.to_text(made))

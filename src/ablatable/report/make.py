@@ -35,7 +35,7 @@ def table_of(study: str, scale: str | None, seeds: int | None, source: Source = 
 
 def build(gathered: Gathered) -> Table:
     """The table of what was gathered."""
-    return build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale)
+    return build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale, gathered.searches)
 
 
 def check_published(study: str, scale: str | None) -> list[str]:

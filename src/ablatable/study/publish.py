@@ -12,8 +12,9 @@ from ablatable.record.files import write_atomic
 from ablatable.record.schema import Record
 from ablatable.report.render import files
 from ablatable.report.table import build_table
-from ablatable.study.gather import Gathered, from_runs, published_folder, published_records
+from ablatable.study.gather import Gathered, from_runs, published, published_folder
 from ablatable.study.records_file import RECORDS_FILE, write_records
+from ablatable.study.tuning.trials import TRIALS_FILE, write_published
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ def publish(study: str, scale: str | None) -> Published:
         RunFailed: there is no record to publish, what is published was made from another release of the corpus, or
             the disk is full.
     """
-    before = published_records(study, scale)
-    gathered = from_runs(study, scale, published=before)
+    earlier = published(study, scale)
+    before = earlier.records
+    gathered = from_runs(study, scale, published=earlier)
     if not gathered.records:
         raise RunFailed(
             f"{gathered.study.name} at scale {gathered.scale} has no finished run to publish; "
@@ -48,14 +50,18 @@ def publish(study: str, scale: str | None) -> Published:
         )
     folder = published_folder(gathered.study, gathered.scale)
     _refuse_another_text(folder, gathered, before)
-    table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale)
+    table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale, gathered.searches)
     written = files(table)
     write_records(folder / RECORDS_FILE, gathered.records.values())
+    trials = [trial for searched in gathered.searches.values() for trial in searched.trials if trial.ended]
+    (folder / TRIALS_FILE).unlink(missing_ok=True)
+    if trials:
+        write_published(folder / TRIALS_FILE, trials, gathered.trial_records)
     for name, content in written.items():
         write_atomic(folder / name, content)
     return Published(
         folder=folder,
-        files=tuple(folder / name for name in (RECORDS_FILE, *written)),
+        files=tuple(folder / name for name in (RECORDS_FILE, *([TRIALS_FILE] if trials else []), *written)),
         records=len(gathered.records),
         expected=sum(len(row.ids) for row in gathered.rows),
         remarks=tuple(_remarks(gathered, before)),
@@ -81,7 +87,7 @@ def _remarks(gathered: Gathered, before: Mapping[str, Record]) -> list[str]:
         for seed, id in zip(row.seeds, row.ids, strict=True):
             record = gathered.records.get(id)
             if record is None:
-                said.append(f"hole: {row.row.name}, seed {seed}: not run yet")
+                said.append(f"hole: {row.row.name}, seed {seed}: {row.awaits or 'not run yet'}")
             elif record.status != "completed":
                 said.append(f"hole: {row.row.name}, seed {seed}: {record.status}: {record.cause}")
     said += [f"hole: {row.name}: {row.absence(gathered.scale)}" for row in gathered.study.absent(gathered.scale)]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ablatable.record.store import State, Store
 from ablatable.study.schema import Row, RowRuns, Study
+from ablatable.study.tuning.outcome import Searched
+from ablatable.study.tuning.status import SearchState, counted, line, search_states
+from ablatable.study.tuning.status import to_json as searches_to_json
 
 STATES: tuple[State, ...] = ("completed", "running", "failed", "pruned", "interrupted", "missing")
 """In the order they are counted and listed."""
@@ -34,6 +37,8 @@ class StudyStatus:
     runs: tuple[RunState, ...]
     absent: tuple[Row, ...] = ()
     """Rows of the study that do not exist at this scale."""
+    searches: tuple[SearchState, ...] = ()
+    """Of a tuned study."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -49,20 +54,26 @@ def states(rows: Sequence[RowRuns], store: Store) -> tuple[RunState, ...]:
         InputError: a record is corrupted.
     """
     return tuple(
-        RunState(row.row.name, experiment.seed, id, *_standing(store, id))
+        RunState(row.row.name, experiment.seed, id, *_standing(store, id, row.awaits))
         for row in rows
         for experiment, id in zip(row.experiments, row.ids, strict=True)
     )
 
 
-def _standing(store: Store, id: str) -> tuple[State, str | None]:
+def _standing(store: Store, id: str, awaits: str | None) -> tuple[State, str | None]:
+    if awaits is not None:
+        return "missing", awaits
     status = store.status(id)
     return status.state, status.cause
 
 
-def study_status(study: Study, scale: str, rows: Sequence[RowRuns], store: Store) -> StudyStatus:
-    """Gather the states of a study's runs."""
-    return StudyStatus(study.name, scale, states(rows, store), study.absent(scale))
+def study_status(
+    study: Study, scale: str, rows: Sequence[RowRuns], store: Store, searches: Mapping[str, Searched] | None = None
+) -> StudyStatus:
+    """Gather the states of a study's searches and runs."""
+    return StudyStatus(
+        study.name, scale, states(rows, store), study.absent(scale), search_states(searches or {}, store)
+    )
 
 
 def to_json(status: StudyStatus) -> dict[str, Any]:
@@ -73,6 +84,7 @@ def to_json(status: StudyStatus) -> dict[str, Any]:
         "counts": status.counts,
         "runs": [asdict(run) for run in status.runs],
         "absent": [{"row": row.name, "cause": row.absence(status.scale)} for row in status.absent],
+        "searches": searches_to_json(status.searches),
     }
 
 
@@ -80,11 +92,17 @@ def to_text(status: StudyStatus) -> str:
     """The status as a person reads it: the counts, then each run that isn't finished, with its cause."""
     counts = ", ".join(f"{n} {state}" for state, n in status.counts.items() if n)
     lines = [f"{status.study} at scale {status.scale}: {len(status.runs)} runs: {counts}"]
+    if status.searches:
+        lines += [f"\nsearches: {counted(status.searches)}", *(f"  {line(one)}" for one in status.searches)]
     for state in STATES:
         runs = [run for run in status.runs if run.state == state]
         if runs:
             lines.append(f"\n{state}")
             lines += [f"  {run.id}  {run.row}, seed {run.seed}{_cause(run)}" for run in runs]
+    if any(one.state != "finished" for one in status.searches):
+        lines.append(
+            "\nThe settings of rows without a finished search are open, and the ids of their runs provisional."
+        )
     lines += [f"\nhole: {row.name}: {row.absence(status.scale)}" for row in status.absent]
     return "\n".join(lines)
 
