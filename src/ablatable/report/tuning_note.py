@@ -10,6 +10,8 @@ from ablatable.study.schema import RowRuns, Study
 from ablatable.study.tuning.outcome import Searched
 from ablatable.study.tuning.schema import Tuning
 
+_BEST = {"lower": "lowest", "higher": "highest"}
+
 
 def tuned_notes(row: RowRuns, searched: Searched | None) -> list[str]:
     """What is particular in a row's search: settings without a meaning there, fewer trials, trials without a value."""
@@ -41,7 +43,7 @@ def tuning_footnotes(study: Study, rows: Sequence[RowRecords], searches: Mapping
     hours = sum(trial.device_seconds for trial in trials) / 3600
     return [
         f"Tuned: {whose} a search of {tuning.trials} trials over {_space(searches)} ({_how(tuning)}){serves}; the "
-        f"trial with the {tuning.better.replace('er', 'est')} {tuning.metric} on the development data gives the settings. "
+        f"trial with the {_BEST[tuning.better]} {tuning.metric} on the development data gives the settings. "
         "The test set is scored by the final runs alone.",
         "A row differs from the baseline in what it declares and in its tuned settings. Its development value at the "
         f"searched seed is the best of {tuning.trials} trials, and by that favourable, alike in every row."
