@@ -52,6 +52,7 @@ class Searching:
         progress: shows its trials.
         in_order: begin no trial whose point depends on one that still runs, so that the search repeats exactly.
         changed: told whenever a trial began or ended.
+        described: a run of the trial of that number, as it is called where the search belongs to a table.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class Searching:
         *,
         in_order: bool = False,
         changed: Callable[[Sequence[Tried]], None] | None = None,
+        described: Callable[[Job, int], Job] | None = None,
     ) -> None:
         self.plan = plan
         self.running: list[Running] = []
@@ -73,6 +75,7 @@ class Searching:
         self._progress = progress
         self._in_order = in_order
         self._changed = changed
+        self._described = described
         self._looked = 0.0
         self._heart = Heart(keeper, self.running)
 
@@ -135,6 +138,8 @@ class Searching:
             Job(one, id, labels, self._store.folder(id).absolute(), cache_folder().absolute())
             for one, id in zip(claimed.experiments, claimed.ids, strict=True)
         ]
+        if self._described is not None:
+            jobs = [self._described(job, claimed.number) for job in jobs]
         run = Running(claimed, jobs, slot, self._store, takes_pruned=sweep.pruner.kind != "none")
         run.reported = self._desk.reported(claimed)
         self.running.append(run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import replace
 
 from ablatable.config.locate import runs_folder
 from ablatable.launch.local import Progress
@@ -11,6 +12,8 @@ from ablatable.launch.searching import Calls, Searching
 from ablatable.launch.slots import plan_slots
 from ablatable.launch.sweep import Launch
 from ablatable.launch.tuning_progress import Shown
+from ablatable.record.job import Job
+from ablatable.record.schema import Labels
 from ablatable.record.store import Store
 from ablatable.study.gather import Expected
 from ablatable.study.sweep.keeper import open_keeper
@@ -52,9 +55,9 @@ def run_searches(
     planned = plan_slots((one.runtime for one in experiments), slots)
     rows = f"{len(lacking)} row{'s' if len(lacking) > 1 else ''}"
     say(f"searching the settings of {rows}, {lacking[0].search.tuning.trials} trials each")
-    shown = Shown(progress, lacking, found.study.name)
+    shown = Shown(progress, lacking)
     with ExitStack() as stack:
-        searches = [_opened(stack, searched, store, shown) for searched in lacking]
+        searches = [_opened(stack, searched, store, shown, found.study.name) for searched in lacking]
         launch = Launch(searches, planned, say, calls, experiments)
         launch.open()
         with closing(progress):
@@ -62,7 +65,7 @@ def run_searches(
             return launch.run()
 
 
-def _opened(stack: ExitStack, searched: Searched, store: Store, shown: Shown) -> Searching:
+def _opened(stack: ExitStack, searched: Searched, store: Store, shown: Shown, study: str) -> Searching:
     search = searched.search
     keeper = open_keeper(search.plan.sweep, None)
     stack.callback(keeper.close)
@@ -74,7 +77,14 @@ def _opened(stack: ExitStack, searched: Searched, store: Store, shown: Shown) ->
         shown.of(search),
         in_order=True,
         changed=lambda trials: keep(search.name, lines(search, trials, store)),
+        described=lambda job, number: _described(job, number, search, study),
     )
+
+
+def _described(job: Job, number: int, search: Search, study: str) -> Job:
+    """A trial's run stands with the study's other runs; that it is a trial of which row, its label says."""
+    labels = Labels(study, f"{search.row.name}, trial {number}", search.plan.sweep.scale)
+    return replace(job, labels=labels, changed=(*search.row.set, *search.axes))
 
 
 def lines(search: Search, trials: Sequence[Tried], store: Store) -> list[Trial]:

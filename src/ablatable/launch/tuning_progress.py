@@ -22,10 +22,9 @@ from ablatable.study.tuning.search import Search
 class Shown:
     """All searches of one launch in one view. A trial that is yet to come stands for itself with its row's cost."""
 
-    def __init__(self, progress: Progress, searches: Sequence[Searched], study: str) -> None:
+    def __init__(self, progress: Progress, searches: Sequence[Searched]) -> None:
         self._progress = progress
-        self._study = study
-        self._waiting = {searched.search.name: _to_come(searched, study) for searched in searches}
+        self._waiting = {searched.search.name: _to_come(searched) for searched in searches}
 
     def begin(self, slots: int) -> None:
         """Open the view."""
@@ -33,16 +32,15 @@ class Shown:
 
     def of(self, search: Search) -> _OfRow:
         """What one search tells its trials to."""
-        return _OfRow(self._progress, search, self._study, self._waiting[search.name])
+        return _OfRow(self._progress, search, self._waiting[search.name])
 
 
 class _OfRow:
     """The trials of one row."""
 
-    def __init__(self, progress: Progress, search: Search, study: str, waiting: list[Queued]) -> None:
+    def __init__(self, progress: Progress, search: Search, waiting: list[Queued]) -> None:
         self._progress = progress
         self._search = search
-        self._study = study
         self._waiting = waiting
         self._taken: dict[int, Queued] = {}
 
@@ -52,8 +50,7 @@ class _OfRow:
     def began(self, run: Running) -> None:
         """Give it one of the places of the trials to come; one more than those where a point was impossible."""
         place = self._waiting.pop(0) if self._waiting else Queued(run.job, cost_of(run.job.experiment).flops)
-        labels = Labels(self._study, f"{self._search.row.name}, {run.name}", run.job.labels.scale)
-        self._taken[run.claimed.number] = replace(place, job=replace(run.job, id=place.job.id, labels=labels))
+        self._taken[run.claimed.number] = replace(place, job=replace(run.job, id=place.job.id))
 
     def started(self, run: Running) -> None:
         """A process was forked for it."""
@@ -80,10 +77,9 @@ class _OfRow:
         """All searches end together."""
 
 
-def _to_come(searched: Searched, study: str) -> list[Queued]:
+def _to_come(searched: Searched) -> list[Queued]:
     search = searched.search
     one = example(search.plan)
-    labels = Labels(study, search.row.name, search.plan.sweep.scale)
     count = max(0, search.asked - searched.ended)
-    job = Job(one, "", labels, Path(), Path())
+    job = Job(one, "", Labels(row=search.row.name), Path(), Path())
     return [Queued(replace(job, id=f"{search.name} {place}"), cost_of(one).flops) for place in range(count)]

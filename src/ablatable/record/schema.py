@@ -160,7 +160,7 @@ class Record:
     trainer_code: Code | None = None
     """The code of that run; the stamp names the code that searched. None in records that did not note it."""
     tuned: Tuned | None = None
-    """The search that chose some of the settings. A run that was itself a trial of one says so in its labels."""
+    """The search that chose some of the settings. A run that was itself a trial of one says so in its label."""
     schema_version: Literal[4] = SCHEMA_VERSION
 
     def metric(self, name: str) -> float | None:
