@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ablatable.config.dump import is_active
 from ablatable.config.tree import leaves, value_at
@@ -15,11 +16,13 @@ from ablatable.report.model import Block, MetricCell, MetricColumn, SettingColum
 from ablatable.report.notes import Notes, row_notes
 from ablatable.report.tuning_note import tuned_notes, tuning_footnotes
 from ablatable.study.schema import VOCABULARY_METRICS, Column, RowRuns, Study
-from ablatable.study.tuning.outcome import Searched
 from ablatable.study.tuning.schema import SHARED
 
 FACTS = ("parameters", "flops", "updates", *VOCABULARY_METRICS)
 """Metrics that follow from settings and text alone."""
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Searched
 
 
 def build_table(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ablatable.report.cells import RowRecords
 from ablatable.study.schema import RowRuns, Study
-from ablatable.study.tuning.outcome import Searched
 from ablatable.study.tuning.schema import Tuning
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Searched
+
 
 _BEST = {"lower": "lowest", "higher": "highest"}
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ablatable.config.locate import cache_folder, display, results_folder, runs_folder
 from ablatable.errors import InputError
@@ -15,9 +16,11 @@ from ablatable.study.load import load_study
 from ablatable.study.records_file import RECORDS_FILE, read_records
 from ablatable.study.resolve import Fingerprint, resolve, scale_of, with_another_seed
 from ablatable.study.schema import RowRuns, Study
-from ablatable.study.tuning.outcome import Kept, Searched, check, tune
-from ablatable.study.tuning.search import searches_of
-from ablatable.study.tuning.trials import TRIALS_FILE, Trial, kept, read_published
+from ablatable.study.tuning.schema import TRIALS_FILE
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Kept, Searched
+    from ablatable.study.tuning.trials import Trial
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def expected(study: str, scale: str | None, seeds: int | None, *, experiment: st
     loaded, name = _loaded(study, scale)
     store = Store(runs_folder())
     fingerprint = local_fingerprint(cache_folder(), store.records)
-    rows, searches = _resolved(loaded, name, seeds, fingerprint, kept, experiment)
+    rows, searches = _resolved(loaded, name, seeds, fingerprint, _kept, experiment)
     if seeds is None:
         rows = _all_seeds(rows, fingerprint, lambda id: store.folder(id).is_dir())
     provisional = any(fingerprint(row.experiments[0].data) is None for row in rows)
@@ -104,8 +107,9 @@ def from_runs(
     store = Store(runs_folder())
     others = published or NOTHING
     fingerprint = local_fingerprint(cache_folder(), lambda: [*others.records.values(), *store.records()])
-    trials: Kept = lambda search: kept(search) or others.trials.get(search, ())  # noqa: E731 (one expression)
-    rows, searches = _resolved(loaded, name, seeds, fingerprint, trials)
+    rows, searches = _resolved(
+        loaded, name, seeds, fingerprint, lambda search: _kept(search) or others.trials.get(search, ())
+    )
     if seeds is None:
         rows = _all_seeds(
             rows,
@@ -155,8 +159,22 @@ def published(study: str, scale: str | None) -> Published:
 def _published(study: Study, scale: str) -> Published:
     folder = published_folder(study, scale)
     records = read_records(folder / RECORDS_FILE) if (folder / RECORDS_FILE).is_file() else {}
-    trials, of_trials = read_published(folder / TRIALS_FILE) if (folder / TRIALS_FILE).is_file() else ({}, {})
+    trials, of_trials = _published_trials(folder / TRIALS_FILE)
     return Published(records, trials, of_trials)
+
+
+def _published_trials(path: Path) -> tuple[dict[str, list[Trial]], dict[str, Record]]:
+    if not path.is_file():
+        return {}, {}
+    from ablatable.study.tuning.trials import read_published
+
+    return read_published(path)
+
+
+def _kept(search: str) -> Sequence[Trial]:
+    from ablatable.study.tuning.trials import kept
+
+    return kept(search)
 
 
 def _resolved(
@@ -171,6 +189,9 @@ def _resolved(
     rows = resolve(study, scale, 1 if seeds is None else seeds, fingerprint, experiment=experiment)
     if study.tuning is None:
         return rows, {}
+    from ablatable.study.tuning.outcome import tune
+    from ablatable.study.tuning.search import searches_of
+
     return tune(rows, searches_of(study, scale, rows, fingerprint, experiment), trials, fingerprint)
 
 
@@ -179,6 +200,10 @@ def _trial_runs(searches: Mapping[str, Searched]) -> set[str]:
 
 
 def _checked(gathered: Gathered) -> Gathered:
+    if not gathered.searches:
+        return gathered
+    from ablatable.study.tuning.outcome import check
+
     for searched in gathered.searches.values():
         check(searched, gathered.trial_records)
     return gathered

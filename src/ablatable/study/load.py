@@ -13,7 +13,7 @@ from ablatable.errors import InputError, nearest
 from ablatable.study.reported import check_column, check_row
 from ablatable.study.schema import RUN_METRICS, SCORE_METRICS, Column, Group, Row, Study
 from ablatable.study.strict import construct, refuse_unknown_keys
-from ablatable.study.tuning.load import read_tuning
+from ablatable.study.tuning.schema import Tuning
 
 DERIVED_PATHS = ("model.key_size", "model.value_size")
 """Columns may also show d_k and d_v resolved (the settings themselves may be null: d_model / heads)."""
@@ -52,7 +52,7 @@ def read_study(path: Path) -> Study:
         "groups": _items(Group, "groups", origin),
         "rows": _items(Row, "rows", origin),
         "scales": tuple(_list("scales", origin)),
-        "tuning": read_tuning(origin),
+        "tuning": _tuning(origin),
     }
     study = construct(Study, given, (), origin, "study")
     study = replace(study, origin=origin)
@@ -64,6 +64,14 @@ def read_study(path: Path) -> Study:
         _check_row(study, i, row)
     _check_tuned(study)
     return study
+
+
+def _tuning(origin: Document) -> Tuning | None:
+    if "tuning" not in origin.data:
+        return None
+    from ablatable.study.tuning.load import read_tuning  # reads ranges as a sweep does, which most tables have none of
+
+    return read_tuning(origin)
 
 
 def _list(key: str, origin: Document) -> list[Any]:

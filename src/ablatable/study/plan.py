@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ablatable.config.dump import is_active
 from ablatable.config.schema import Experiment
@@ -15,9 +15,11 @@ from ablatable.record.store import Store
 from ablatable.study.estimate import Cost, Speed, cost_of, speed_for
 from ablatable.study.schema import Row, RowRuns, Study
 from ablatable.study.status import STATES, RunState, states
-from ablatable.study.tuning.outcome import Searched
 from ablatable.study.tuning.schema import SHARED, Tuning
-from ablatable.study.tuning.status import SearchState, search_states
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Searched
+    from ablatable.study.tuning.status import SearchState
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,8 @@ def _with_search(
     tuned = None if row.tuned is None else dict(row.tuned.settings)
     if searched is None:
         return replace(planned, tuned=tuned)
+    from ablatable.study.tuning.status import search_states
+
     (state,) = search_states({row.row.name: searched}, store)
     took = [trial.device_seconds for trial in searched.counted if trial.ended and trial.device_seconds > 0]
     alone = cost_of(row.experiments[0]).flops / speed.flops_per_second

@@ -7,7 +7,6 @@ from collections import Counter
 from ablatable.config.layers import said
 from ablatable.study.plan import Plan, PlannedRow
 from ablatable.study.status import STATES
-from ablatable.study.tuning.status import point
 
 _RIGHT = {3, 4, 5, 6, 7}
 """Columns of numbers."""
@@ -58,6 +57,8 @@ def _cells(row: PlannedRow) -> list[str]:
 def _search(row: PlannedRow) -> str:
     """How far the row's search is, or the settings it, or the baseline's, chose."""
     if row.tuned is not None:
+        from ablatable.study.tuning.status import point
+
         trial = "" if row.search is None else f" (trial {row.search.best} of {row.search.trials})"
         settings = {_short(path): value for path, value in row.tuned.items()}
         return (point(settings) or "nothing of it applies here") + trial

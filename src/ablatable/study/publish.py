@@ -14,7 +14,7 @@ from ablatable.report.render import files
 from ablatable.report.table import build_table
 from ablatable.study.gather import Gathered, from_runs, published, published_folder
 from ablatable.study.records_file import RECORDS_FILE, write_records
-from ablatable.study.tuning.trials import TRIALS_FILE, write_published
+from ablatable.study.tuning.schema import TRIALS_FILE
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ def publish(study: str, scale: str | None) -> Published:
     trials = [trial for searched in gathered.searches.values() for trial in searched.trials if trial.ended]
     (folder / TRIALS_FILE).unlink(missing_ok=True)
     if trials:
+        from ablatable.study.tuning.trials import write_published
+
         write_published(folder / TRIALS_FILE, trials, gathered.trial_records)
     for name, content in written.items():
         write_atomic(folder / name, content)

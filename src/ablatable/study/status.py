@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ablatable.record.store import State, Store
 from ablatable.study.schema import Row, RowRuns, Study
-from ablatable.study.tuning.outcome import Searched
-from ablatable.study.tuning.status import SearchState, counted, line, search_states
-from ablatable.study.tuning.status import to_json as searches_to_json
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Searched
+    from ablatable.study.tuning.status import SearchState
 
 STATES: tuple[State, ...] = ("completed", "running", "failed", "pruned", "interrupted", "missing")
 """In the order they are counted and listed."""
@@ -71,9 +72,15 @@ def study_status(
     study: Study, scale: str, rows: Sequence[RowRuns], store: Store, searches: Mapping[str, Searched] | None = None
 ) -> StudyStatus:
     """Gather the states of a study's searches and runs."""
-    return StudyStatus(
-        study.name, scale, states(rows, store), study.absent(scale), search_states(searches or {}, store)
-    )
+    return StudyStatus(study.name, scale, states(rows, store), study.absent(scale), _searches(searches, store))
+
+
+def _searches(searches: Mapping[str, Searched] | None, store: Store) -> tuple[SearchState, ...]:
+    if not searches:
+        return ()
+    from ablatable.study.tuning.status import search_states
+
+    return search_states(searches, store)
 
 
 def to_json(status: StudyStatus) -> dict[str, Any]:
@@ -84,7 +91,7 @@ def to_json(status: StudyStatus) -> dict[str, Any]:
         "counts": status.counts,
         "runs": [asdict(run) for run in status.runs],
         "absent": [{"row": row.name, "cause": row.absence(status.scale)} for row in status.absent],
-        "searches": searches_to_json(status.searches),
+        "searches": [asdict(one) for one in status.searches],
     }
 
 
@@ -93,6 +100,8 @@ def to_text(status: StudyStatus) -> str:
     counts = ", ".join(f"{n} {state}" for state, n in status.counts.items() if n)
     lines = [f"{status.study} at scale {status.scale}: {len(status.runs)} runs: {counts}"]
     if status.searches:
+        from ablatable.study.tuning.status import counted, line
+
         lines += [f"\nsearches: {counted(status.searches)}", *(f"  {line(one)}" for one in status.searches)]
     for state in STATES:
         runs = [run for run in status.runs if run.state == state]

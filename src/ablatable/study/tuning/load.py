@@ -29,14 +29,12 @@ NOT_TUNED = {
 """Settings under which a table compares nothing any more, and why."""
 
 
-def read_tuning(origin: Document) -> Tuning | None:
-    """The tuning that a study's file asks for; None where it says nothing of it.
+def read_tuning(origin: Document) -> Tuning:
+    """The tuning that a study's file asks for.
 
     Raises:
         InputError: an unknown key, setting, objective, or a setting that no row may have of its own.
     """
-    if "tuning" not in origin.data:
-        return None
     value = origin.data["tuning"]
     if not isinstance(value, dict):
         raise InputError(f"{origin.where('tuning')}: 'tuning' is a mapping, such as {_EXAMPLE}")

@@ -11,8 +11,9 @@ from ablatable.record.schema import Record, Tuned
 from ablatable.study.resolve import Fingerprint, row_runs
 from ablatable.study.schema import RowRuns
 from ablatable.study.sweep.space import key
+from ablatable.study.tuning.schema import TRIALS_FILE
 from ablatable.study.tuning.search import Search, Searches, tuned_settings
-from ablatable.study.tuning.trials import TRIALS_FILE, Trial
+from ablatable.study.tuning.trials import Trial
 
 Kept = Callable[[str], Sequence[Trial]]
 """The trials of a search, by its name."""

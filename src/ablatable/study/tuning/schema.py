@@ -48,5 +48,8 @@ class Tuning:
         return f"tuned per row, {trials}" if self.per == "row" else f"tuned on the baseline, {trials}"
 
 
+TRIALS_FILE = "trials.jsonl"
+"""The trials of a search, beside its journal; those of a table, beside its records."""
+
 SHARED = "shared settings"
 """What stands there of a table whose rows are not tuned."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from ablatable.config.layers import said
 from ablatable.record.store import Store
@@ -68,11 +68,6 @@ def _standing(searched: Searched, store: Store) -> State:
 
 def _runs(trial: Trial, store: Store) -> bool:
     return not trial.ended and any(store.locked(id) for id in trial.runs)
-
-
-def to_json(states: Sequence[SearchState]) -> list[dict[str, Any]]:
-    """The searches as data for scripts."""
-    return [asdict(one) for one in states]
 
 
 def line(one: SearchState) -> str:

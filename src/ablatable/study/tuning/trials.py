@@ -20,9 +20,8 @@ from ablatable.record.files import write_atomic
 from ablatable.record.schema import RECORD, Finite, Record
 from ablatable.record.store import decode_record
 from ablatable.study.sweep.trials import State
+from ablatable.study.tuning.schema import TRIALS_FILE
 from ablatable.study.values import Setting
-
-TRIALS_FILE = "trials.jsonl"
 
 _REMEDY = {
     "runs": "delete it; `ablatable run` writes it anew",
