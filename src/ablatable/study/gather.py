@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ablatable.study.tuning.trials import Trial
 
 
+def _no_search() -> dict[str, Searched]:
+    return {}
+
+
 @dataclass(frozen=True)
 class Expected:
     """The runs a table needs and where they are looked for. `provisional`: the corpus was never fetched."""
@@ -33,7 +37,7 @@ class Expected:
     store: Store
     provisional: bool
     fingerprint: Fingerprint
-    searches: dict[str, Searched] = field(default_factory=dict[str, Searched])
+    searches: dict[str, Searched] = field(default_factory=_no_search)
     """By the row that is searched, where the study is tuned."""
 
     @property
@@ -50,7 +54,7 @@ class Gathered:
     scale: str
     rows: list[RowRuns]
     records: dict[str, Record]
-    searches: dict[str, Searched] = field(default_factory=dict[str, Searched])
+    searches: dict[str, Searched] = field(default_factory=_no_search)
     trial_records: dict[str, Record] = field(default_factory=dict[str, Record])
     """Of the runs of the searches' trials, by id."""
 
