@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__":
-    from ablatable.launch.sweep import Calls, run_sweep
+    from ablatable.launch.searching import Calls
+    from ablatable.launch.sweep import run_sweep
     from ablatable.launch.sweep_progress import Silent
     from ablatable.study.sweep.load import load_sweep
 

@@ -83,7 +83,7 @@ def workspace(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def launch() -> tuple[Expected, dict[str, Record]]:
-    done = run_study("searches", "tiny", 1, slots=2, retry_failed=False, progress=Silent(), say=lambda _: None)
+    done = run_study("searches", "tiny", 1, slots=2, retry_failed=False, progress=Silent, say=lambda _: None)
     assert done.exit_code == 0, [ended.cause for ended in done.outcome.ended]
     found = done.expected
     return found, {row.row.name: found.store.read(row.ids[0]) for row in found.rows}
@@ -167,7 +167,7 @@ def test_a_failed_training_fails_all_it_serves_and_is_not_repeated(workspace: Pa
         + "  train.learning_rate_factor: 1000.0\n  train.warmup: 1\n  train.beta1: 0.0\n  train.beta2: 0.0\n"
         + "  train.adam_epsilon: 1.0e-60\n"
     )
-    done = run_study("searches", "tiny", 1, slots=2, retry_failed=False, progress=Silent(), say=lambda _: None)
+    done = run_study("searches", "tiny", 1, slots=2, retry_failed=False, progress=Silent, say=lambda _: None)
     first, second = (done.expected.store.read(row.ids[0]) for row in done.expected.rows)
     assert (first.status, second.status) == ("failed", "failed")
     assert second.cause == f"run {first.id}, which trains for it, failed: {first.cause}"

@@ -18,7 +18,8 @@ import yaml
 from ablatable.config.identity import run_id
 from ablatable.config.load import load_experiment
 from ablatable.errors import InputError, RunFailed
-from ablatable.launch.sweep import Calls, SweepRun, run_sweep
+from ablatable.launch.searching import Calls
+from ablatable.launch.sweep import SweepRun, run_sweep
 from ablatable.launch.sweep_progress import Silent
 from ablatable.record.store import Store
 from ablatable.study.sweep.keeper import read_trials

@@ -51,6 +51,7 @@ def plan(
         baseline=experiment,
         provisional=found.provisional,
         trained_by=shared_trainings(found.rows, found.fingerprint, found.store),
+        searches=found.searches,
     )
     typer.echo(json.dumps(to_json(made), indent=1) if format == "json" else to_text(made))
 

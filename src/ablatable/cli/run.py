@@ -38,7 +38,7 @@ def run(
             seeds,
             slots=slots,
             retry_failed=retry_failed,
-            progress=progress_for(format),
+            progress=lambda: progress_for(format),
             say=say,
         )
     except Interrupted as stopped:

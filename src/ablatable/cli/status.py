@@ -20,5 +20,5 @@ def status(
 
     found = expected(study, scale, seeds)
     imported = imported_runs(found.study, found.scale, found.store.root)
-    made = standing.study_status(found.study, found.scale, found.rows, found.store, imported)
+    made = standing.study_status(found.study, found.scale, found.rows, found.store, found.searches, imported)
     typer.echo(json.dumps(standing.to_json(made), indent=1) if format == "json" else standing.to_text(made))

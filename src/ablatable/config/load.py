@@ -38,6 +38,21 @@ def _layers(path: Path, seen: tuple[Path, ...]) -> list[Layer]:
     return [*below, from_document(document, skip=("extends", "title"))]
 
 
+def scaled(base: Sequence[Layer], row: Layer, scale: Scale | None, kept: Collection[str] = ()) -> list[Layer]:
+    """A baseline, what a row changes at paper size, and what a scale makes of them, as layers.
+
+    The scale leaves the paths in ``kept`` as they are below it.
+
+    Raises:
+        InputError: the scale shrinks to no whole number, or replaces what the row changes.
+    """
+    layers = [*base, row]
+    if scale is None:
+        return layers
+    composed: Layer = {path: setting for layer in layers for path, setting in layer.items()}
+    return [*layers, *scales.apply(scale, composed, row, kept)]
+
+
 def resolve(
     base: Sequence[Layer],
     row: Layer | None = None,
@@ -52,11 +67,7 @@ def resolve(
     Raises:
         InputError: anything that does not make an experiment.
     """
-    layers = [*base, row or {}]
-    if scale is not None:
-        composed: Layer = {path: setting for layer in layers for path, setting in layer.items()}
-        layers += scales.apply(scale, composed, row or {}, kept)
-    layers.append(overrides or {})
+    layers = [*scaled(base, row or {}, scale, kept), overrides or {}]
     experiment = build(layers)
     where = next((layer["data.corpus"].where for layer in reversed(layers) if "data.corpus" in layer), "data.corpus")
     check_corpus(experiment.data.corpus, where)

@@ -19,6 +19,7 @@ from ablatable.record.schema import Record
 from ablatable.record.store import RunStatus, Store
 
 EXECUTE = "ablatable.launch.executed:execute"
+PREPARE = "ablatable.training.run:prepare_data"
 
 _HELD_SECONDS = 1.0
 _RELEASE_SECONDS = 3.0

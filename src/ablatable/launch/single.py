@@ -8,12 +8,11 @@ from ablatable.config.identity import run_id
 from ablatable.config.locate import cache_folder, runs_folder
 from ablatable.config.schema import Experiment
 from ablatable.errors import RunFailed
-from ablatable.launch.local import Progress, run_jobs
+from ablatable.launch.local import PREPARE, Progress, run_jobs
 from ablatable.launch.outcome import Outcome, Queued
 from ablatable.launch.process import call_in_child
 from ablatable.launch.server import preload_list
 from ablatable.launch.slots import plan_slots
-from ablatable.launch.study import PREPARE
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels, Record
 from ablatable.record.store import Store

@@ -9,11 +9,13 @@ from ablatable.config.locate import cache_folder
 from ablatable.config.schema import Experiment
 from ablatable.errors import RunFailed
 from ablatable.launch.guard import only_runner
-from ablatable.launch.local import Progress, run_jobs
+from ablatable.launch.local import PREPARE, Progress, run_jobs
 from ablatable.launch.outcome import Outcome, Queued
 from ablatable.launch.process import call_in_child
+from ablatable.launch.searching import Calls
 from ablatable.launch.server import preload_list
 from ablatable.launch.slots import plan_slots
+from ablatable.launch.tuning import run_searches
 from ablatable.record.job import Job
 from ablatable.record.schema import Labels
 from ablatable.study.estimate import cost_of
@@ -21,8 +23,6 @@ from ablatable.study.families import shared_trainings, trained_again
 from ablatable.study.gather import Expected, expected
 from ablatable.study.status import RunState, states
 from ablatable.training.retention import drop_training_state
-
-PREPARE = "ablatable.training.run:prepare_data"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def run_study(
     *,
     slots: int | None,
     retry_failed: bool,
-    progress: Progress,
+    progress: Callable[[], Progress],
     say: Callable[[str], None],
 ) -> StudyRun:
     """Run what a table lacks, and nothing else.
@@ -59,7 +59,7 @@ def run_study(
         seeds: Repeats of every row.
         slots: Runs at a time; None: as many as cores or devices allow.
         retry_failed: Run again what has failed.
-        progress: Shows the runs.
+        progress: Makes what shows the runs: one view for the searches of a tuned study, one for its runs.
         say: Shows a sentence about what comes before the runs.
 
     Raises:
@@ -69,18 +69,32 @@ def run_study(
     """
     found = expected(study, scale, seeds)
     with only_runner(found.store.root, found.study.name, found.scale):
-        if found.provisional or _queue(found, retry_failed):
+        if found.provisional or _queue(found, retry_failed) or _unsearched(found):
             say("preparing the data")
             _prepare(found)
             found = expected(study, scale, seeds)
             if found.provisional:
                 raise RunFailed(f"the corpus of study '{found.study.name}' was prepared and can't be found again")
+        if _unsearched(found):
+            stopped_by = _search(found, slots, progress(), say)
+            found = expected(study, scale, seeds)
+            if stopped_by is not None:
+                return StudyRun(found, states(found.rows, found.store), Outcome(interrupted_by=stopped_by))
         queued = _queue(found, retry_failed)
         for sentence in _without_weights(found):
             say(sentence)
-        outcome = _launch(queued, slots, retry_failed, progress) if queued else Outcome()
+        outcome = _launch(queued, slots, retry_failed, progress()) if queued else Outcome()
         _drop_what_was_kept(found)
         return StudyRun(found, states(found.rows, found.store), outcome)
+
+
+def _unsearched(found: Expected) -> bool:
+    return any(not searched.finished for searched in found.searches.values())
+
+
+def _search(found: Expected, slots: int | None, progress: Progress, say: Callable[[str], None]) -> int | None:
+    """The data are there; gives the signal that stopped it."""
+    return run_searches(found, slots, progress, say, Calls(prepare=None))
 
 
 def _experiments(found: Expected) -> list[Experiment]:
@@ -101,10 +115,10 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
     """The runs to do: not those completed, nor (unless asked) those that failed."""
     done = {"completed"} if retry_failed else {"completed", "failed", "pruned"}
     runs = [
-        (row.row, experiment, id)
+        (row, experiment, id)
         for row in found.rows
         for experiment, id in zip(row.experiments, row.ids, strict=True)
-        if found.store.status(id).state not in done
+        if row.awaits is None and found.store.status(id).state not in done
     ]
     trained_by = _trained_by(found) if runs else {}
     awaited = {trained_by[id] for _, _, id in runs if id in trained_by}
@@ -113,12 +127,13 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
             Job(
                 experiment,
                 id,
-                Labels(found.study.name, row.name, found.scale),
+                Labels(found.study.name, row.row.name, found.scale),
                 found.store.folder(id).absolute(),
                 cache_folder().absolute(),
                 trained_by=trained_by.get(id),
                 keeps_training=id in awaited,
-                changed=tuple(row.set),
+                changed=tuple(row.row.set),
+                tuned=row.tuned,
             ),
             0.0 if id in trained_by else cost_of(experiment).flops,
         )
@@ -127,7 +142,8 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
 
 
 def _trained_by(found: Expected) -> dict[str, str]:
-    return shared_trainings(found.rows, found.fingerprint, found.store)
+    known = [row for row in found.rows if row.awaits is None]
+    return shared_trainings(known, found.fingerprint, found.store)
 
 
 def _without_weights(found: Expected) -> list[str]:

@@ -6,50 +6,27 @@ the same desk. Killed at any moment, it leaves trials that the next one takes up
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from multiprocessing import connection
 
-from ablatable.config.identity import run_id
 from ablatable.config.locate import cache_folder, runs_folder
 from ablatable.config.schema import Experiment
 from ablatable.errors import InputError, RunFailed
 from ablatable.launch import server
-from ablatable.launch.heart import Heart
 from ablatable.launch.interrupts import Interrupted, Interrupts
-from ablatable.launch.local import EXECUTE
 from ablatable.launch.process import TICK_SECONDS, call_in_child, stop, warm_up
+from ablatable.launch.searching import Calls, Searching
 from ablatable.launch.slots import Slot, plan_slots
-from ablatable.launch.study import PREPARE
 from ablatable.launch.sweep_progress import SweepProgress
-from ablatable.launch.trial import Finished, Running
-from ablatable.record.job import Job
-from ablatable.record.schema import Labels
+from ablatable.launch.trial import Running
 from ablatable.record.store import Store
 from ablatable.study.fingerprints import local_fingerprint
-from ablatable.study.sweep.claim import Claimed, Desk, Nothing
-from ablatable.study.sweep.keeper import Keeper, open_keeper, open_study
+from ablatable.study.sweep.keeper import open_keeper
 from ablatable.study.sweep.load import Plan, check_end
 from ablatable.study.sweep.plan import to_prepare
 from ablatable.study.sweep.trials import Tried
-from ablatable.study.sweep.verdict import verdict
-
-_LOOK_SECONDS = 1.0
-"""Between two looks at the trials of other processes, when there is nothing to begin."""
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What is called in processes of their own, `module:function`; tests of the search itself call something cheap."""
-
-    execute: str = EXECUTE
-    prepare: str | None = PREPARE
-    preload: tuple[str, ...] | None = None
-    """Modules the server imports once; None: what a training needs."""
-    heartbeat: int | None = None
-    """Seconds between signs of life in a database; None: as the storage has it."""
 
 
 @dataclass(frozen=True)
@@ -106,164 +83,116 @@ def run_sweep(
     keeper = open_keeper(plan.sweep, storage, calls.heartbeat)
     try:
         with keeper.watched():
-            return _Launch(plan, keeper, slots, progress, say, calls, experiments).run()
+            search = Searching(plan, keeper, Store(runs_folder()), progress)
+            launch = Launch([search], slots, say, calls, experiments)
+            launch.open()
+            with closing(progress):
+                progress.begin(plan, len(slots))
+                interrupted_by = launch.run()
+            return SweepRun(plan, search.trials(), search.why, interrupted_by)
     finally:
         keeper.close()
 
 
-class _Launch:
-    """The state of one call of `run_sweep`."""
+class Launch:
+    """Searches that share this machine's slots: each takes a free one in turn."""
 
     def __init__(
         self,
-        plan: Plan,
-        keeper: Keeper,
+        searches: Sequence[Searching],
         slots: Sequence[Slot],
-        progress: SweepProgress,
         say: Callable[[str], None],
         calls: Calls,
         experiments: Sequence[Experiment],
     ) -> None:
-        self._plan = plan
-        self._keeper = keeper
+        self._searches = searches
         self._free = list(reversed(slots))
-        self._slots = len(slots)
-        self._progress = progress
         self._say = say
         self._calls = calls
         self._experiments = experiments
-        self._store = Store(runs_folder())
         tracked = any(one.tracking.wandb != "off" for one in experiments)
         self._preload = (
             server.preload_list(wandb=tracked) if calls.preload is None else ["ablatable.launch.warm", *calls.preload]
         )
-        self._running: list[Running] = []
         self._warm = False
-        self._nothing: Nothing | None = None
-        self._looked = 0.0
 
-    def run(self) -> SweepRun:
-        """Until nothing is left to begin and nothing runs, here or elsewhere."""
-        self._fingerprint = local_fingerprint(cache_folder(), self._store.intact)
-        if any(self._fingerprint(one.data) is None for one in self._experiments):
+    def open(self) -> None:
+        """Open the storages, and make the data before if no corpus is there to name them by.
+
+        Raises:
+            InputError: a storage holds another search.
+            RunFailed: the data could not be prepared.
+        """
+        store = Store(runs_folder())
+        fingerprint = local_fingerprint(cache_folder(), store.intact)
+        if any(fingerprint(one.data) is None for one in self._experiments):
             self._prepare()
-            self._fingerprint = local_fingerprint(cache_folder(), self._store.intact)
-        corpus = self._fingerprint(self._experiments[0].data)
-        if corpus is None:
-            raise RunFailed(f"corpus {self._experiments[0].data.corpus} was prepared and can't be found again")
-        study = open_study(self._keeper, self._plan, corpus)
-        self._desk = Desk(self._keeper, study, self._plan, lambda one: run_id(one, self._fingerprint(one.data)))
-        interrupted_by: int | None = None
+            fingerprint = local_fingerprint(cache_folder(), store.intact)
+        for search in self._searches:
+            data = to_prepare(search.plan)[0].data
+            corpus = fingerprint(data)
+            if corpus is None:
+                raise RunFailed(f"corpus {data.corpus} was prepared and can't be found again")
+            search.open(corpus, fingerprint)
+
+    def run(self) -> int | None:
+        """Until nothing is left to begin and nothing runs, here or elsewhere; gives the signal that stopped it."""
         with Interrupts() as interrupts, ExitStack() as stack:
-            stack.callback(self._progress.close)
-            self._heart = stack.enter_context(Heart(self._keeper, self._running))
-            self._progress.begin(self._plan, self._slots)
+            for search in self._searches:
+                stack.enter_context(search)
             try:
                 while self._go_on(interrupts):
                     pass
             except Interrupted as stopped:
-                interrupted_by = stopped.number
                 self._stop(interrupts)
+                return stopped.number
             except (InputError, RunFailed):
                 self._stop(interrupts)
                 raise
-        why = "stopped" if self._nothing is None else self._nothing.why
-        return SweepRun(self._plan, self._desk.trials(), why, interrupted_by)
+        return None
 
     def _go_on(self, interrupts: Interrupts) -> bool:
         """Do what is due and wait a moment. False: all is done."""
         if interrupts.number is not None:
             raise Interrupted(interrupts.number)
-        self._heart.check()
+        for search in self._searches:
+            search.check()
         self._begin_trials()
-        for run in list(self._running):
-            self._advance(run, interrupts)
-        if not self._running and self._nothing is not None and not self._nothing.running:
+        for search, run in self._running():
+            self._freed(search.advance(run, lambda run: self._start(run, interrupts)))
+        if all(search.done for search in self._searches):
             return False
-        sentinels = [run.process.sentinel for run in self._running if run.process is not None]
+        sentinels = [run.process.sentinel for _, run in self._running() if run.process is not None]
         connection.wait(sentinels, timeout=TICK_SECONDS)
-        for run in list(self._running):
-            self._listen(run)
-        self._progress.tick(self._desk.trials)
+        for search, run in self._running():
+            self._freed(search.listen(run))
+        for search in self._searches:
+            search.tick()
         return True
 
+    def _running(self) -> list[tuple[Searching, Running]]:
+        return [(search, run) for search in self._searches for run in search.running]
+
     def _begin_trials(self) -> None:
-        while self._free:
-            if self._nothing is not None and time.monotonic() - self._looked < _LOOK_SECONDS:
-                return
-            self._looked = time.monotonic()
-            claimed = self._desk.claim()
-            if isinstance(claimed, Nothing):
-                self._nothing = claimed
-                return
-            self._nothing = None
-            self._begin(claimed)
+        """A trial of each search in turn, those with the fewest running first, while there are slots."""
+        began = True
+        while self._free and began:
+            began = False
+            for search in sorted(self._searches, key=lambda search: len(search.running)):
+                if self._free and search.begin(self._free[-1]):
+                    self._free.pop()
+                    began = True
 
-    def _begin(self, claimed: Claimed) -> None:
-        sweep = self._plan.sweep
-        labels = Labels(sweep.name, f"trial {claimed.number}", sweep.scale)
-        jobs = [
-            Job(
-                one,
-                id,
-                labels,
-                self._store.folder(id).absolute(),
-                cache_folder().absolute(),
-                changed=tuple(claimed.point),
-            )
-            for one, id in zip(claimed.experiments, claimed.ids, strict=True)
-        ]
-        run = Running(claimed, jobs, self._free.pop(), self._store, takes_pruned=sweep.pruner.kind != "none")
-        run.reported = self._desk.reported(claimed)
-        self._running.append(run)
-        self._progress.began(run)
+    def _freed(self, slot: Slot | None) -> None:
+        if slot is not None:
+            self._free.append(slot)
 
-    def _advance(self, run: Running, interrupts: Interrupts) -> None:
-        due = run.due()
-        if isinstance(due, Job):
-            self._warm_up(interrupts)
-            run.start(self._calls.execute, self._preload)
-            self._progress.started(run)
-        elif due is not None:
-            self._finish(run, due)
-
-    def _listen(self, run: Running) -> None:
-        """Report new validations, ask whether to prune, and see whether the process has ended."""
-        self._report(run, run.validations())
-        if run.process is not None and not run.process.alive:
-            finished = run.ended()
-            if finished is not None:
-                self._finish(run, finished)
-
-    def _report(self, run: Running, validations: Sequence[tuple[int, float]]) -> None:
-        """The development NLL by update, negated where the objective is to rise; a step is told once."""
-        sign = 1.0 if self._plan.sweep.objectives[0].direction == "lower" else -1.0
-        if len(self._plan.sweep.objectives) > 1:
-            return
-        for update, nll in validations:
-            if update <= run.reported:
-                continue
-            run.reported = update
-            prune = self._desk.report(run.claimed, update, sign * nll)
-            if prune and run.wish is None and run.process is not None:
-                run.prune(
-                    f"stopped by the pruner {self._plan.sweep.pruner.kind} at update {update}: valid.nll {nll:.4f}"
-                )
-
-    def _finish(self, run: Running, finished: Finished) -> None:
-        self._running.remove(run)
-        self._free.append(run.slot)
-        if finished.records:
-            curve = finished.records[0].curve
-            self._report(run, [(point.update, point.valid_nll) for point in curve if point.valid_nll is not None])
-        self._desk.finish(run.claimed, *verdict(self._plan.sweep, finished.state, finished.cause, finished.records))
-        self._progress.ended(run, finished)
-
-    def _warm_up(self, interrupts: Interrupts) -> None:
+    def _start(self, run: Running, interrupts: Interrupts) -> None:
         if not self._warm:
             self._prepare()
             warm_up(self._preload, interrupts)
             self._warm = True
+        run.start(self._calls.execute, self._preload)
 
     def _prepare(self) -> None:
         """What all trials read is made before the first of them, in a process of its own."""
@@ -272,7 +201,6 @@ class _Launch:
             call_in_child(self._calls.prepare, self._experiments, cache_folder(), preload=self._preload)
 
     def _stop(self, interrupts: Interrupts) -> None:
-        stop([run.process for run in self._running if run.process is not None], interrupts)
-        for run in self._running:
-            self._desk.give_back(run.claimed)
-        self._running.clear()
+        stop([run.process for _, run in self._running() if run.process is not None], interrupts)
+        for search in self._searches:
+            search.give_back()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ablatable.record.schema import Labels
+from ablatable.record.schema import Labels, Tuned
 
 if TYPE_CHECKING:
     from ablatable.config.schema import Experiment
@@ -21,7 +21,8 @@ class Job:
     ``trained_by`` is the id of a run of the same store whose training serves this one, because the two differ only in
     what is done with the weights; where its weights are gone, this run trains after all. ``keeps_training`` asks to
     leave the training state where it is when the run has finished: others wait for it. ``changed`` names the settings
-    that a row or a command line changes, for those who look for the run later.
+    that a row or a command line changes, for those who look for the run later. ``tuned`` says which settings a search
+    chose.
     """
 
     experiment: Experiment
@@ -32,3 +33,4 @@ class Job:
     trained_by: str | None = None
     keeps_training: bool = False
     changed: tuple[str, ...] = ()
+    tuned: Tuned | None = None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
-SCHEMA_VERSION: Literal[3] = 3
+SCHEMA_VERSION: Literal[4] = 4
 
 Status = Literal["completed", "failed", "pruned"]
 
@@ -116,6 +116,19 @@ class Stamp:
 
 
 @dataclass(frozen=True, config=_STRICT)
+class Tuned:
+    """Which settings a search chose for a table's row, before the row's seeds ran.
+
+    ``search`` is the sweep's name, ``trial`` the number of its best of ``trials``, ``settings`` are by dotted path.
+    """
+
+    search: str
+    trial: int
+    trials: int
+    settings: dict[str, bool | int | float | str | None]
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Record:
     """One run, once it has ended. ``metrics`` may be empty when ``status`` is not completed.
 
@@ -146,7 +159,9 @@ class Record:
     """The run that trained the weights, where this one only searched and scored with them."""
     trainer_code: Code | None = None
     """The code of that run; the stamp names the code that searched. None in records that did not note it."""
-    schema_version: Literal[3] = SCHEMA_VERSION
+    tuned: Tuned | None = None
+    """The search that chose some of the settings. A run that was itself a trial of one says so in its label."""
+    schema_version: Literal[4] = SCHEMA_VERSION
 
     def metric(self, name: str) -> float | None:
         """The value of a metric, or None when the run has not got it."""

@@ -25,7 +25,12 @@ def _knows_its_trainers_code(content: dict[str, Any]) -> dict[str, Any]:
     return {**content, "trainer_code": None}
 
 
-UPGRADES: dict[int, Step] = {1: _knows_its_trainer, 2: _knows_its_trainers_code}
+def _knows_its_search(content: dict[str, Any]) -> dict[str, Any]:
+    """Version 3 knew no tuned rows: every setting was written by a person."""
+    return {**content, "tuned": None}
+
+
+UPGRADES: dict[int, Step] = {1: _knows_its_trainer, 2: _knows_its_trainers_code, 3: _knows_its_search}
 """``UPGRADES[v]`` turns the content of a version ``v`` record into that of version ``v + 1``."""
 
 

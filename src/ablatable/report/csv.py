@@ -23,7 +23,7 @@ def _header(table: Table) -> list[str]:
     heads = ["group", "row", "base", *(column.path for column in table.settings)]
     for column in table.metrics:
         heads += [f"{column.key}{suffix}" for suffix in _suffixes(column)]
-    return [*heads, "completed", "planned", "notes", "runs"]
+    return [*heads, "tuning", "completed", "planned", "notes", "runs"]
 
 
 def _suffixes(column: MetricColumn) -> list[str]:
@@ -43,7 +43,7 @@ def _line(table: Table, group: str, row: TableRow) -> list[str]:
         line += _measured(column, cell)
     texts = dict(table.notes)
     notes = "; ".join(texts[marker] for marker in row.markers)
-    return [*line, str(row.done), str(row.planned), notes, " ".join(row.ids)]
+    return [*line, table.tuning, str(row.done), str(row.planned), notes, " ".join(row.ids)]
 
 
 def _measured(column: MetricColumn, cell: MetricCell) -> list[str]:

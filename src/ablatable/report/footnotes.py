@@ -26,14 +26,15 @@ _PIECES = {"word": "word", "character": "character", "byte": "byte"}
 """What perplexity is per, where it is not a sub-word piece."""
 
 
-def footnotes(study: Study, scale: str, rows: Sequence[RowRecords]) -> tuple[str, ...]:
-    """Every footnote, in the order: reading, statistics, conventions, scale and data, provenance."""
+def footnotes(study: Study, scale: str, rows: Sequence[RowRecords], tuning: Sequence[str] = ()) -> tuple[str, ...]:
+    """Every footnote, in the order: reading, statistics, tuning, conventions, scale and data, provenance."""
     base = next(row for row in rows if row.row.name == study.baseline_row.name)
     experiment = base.runs.experiments[0]
     done = [record for row in rows for record in row.completed.values()]
     return (
         *([study.reading] if study.reading else []),
         *_statistics(study, rows),
+        *tuning,
         *_comparison(study),
         *incomparable(study, rows),
         *_leaks(study, rows),
@@ -160,11 +161,13 @@ def _search(experiment: Experiment) -> str:
 
 def _scale(study: Study, scale: str, experiment: Experiment) -> list[str]:
     original = load_experiment(study.baseline)
+    tuned = () if study.tuning is None else study.tuning.axes
     changed = [
         f"{path}={rounding.setting(value_at(experiment, path))}"
         for path, leaf in leaves().items()
         if leaf.semantic
         and path != "seed"
+        and path not in tuned
         and is_active(experiment, path)
         and value_at(experiment, path) != value_at(original, path)
     ]

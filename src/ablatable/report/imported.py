@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ablatable.record.foreign import ForeignRecord
 from ablatable.report import rounding
 from ablatable.report.measures import UNKNOWN
-from ablatable.report.model import MetricCell, TableRow
+from ablatable.report.model import MetricCell, SettingColumn, TableRow
 from ablatable.report.notes import Notes
 from ablatable.report.settings import UNTOLD, told
 from ablatable.report.statistics import summarise
@@ -16,9 +16,11 @@ from ablatable.study.schema import Column, Row, Study
 MARK = "(imported)"
 
 
-def imported_row(study: Study, row: Row, records: Sequence[ForeignRecord], notes: Notes) -> TableRow:
+def imported_row(
+    study: Study, columns: Sequence[SettingColumn], row: Row, records: Sequence[ForeignRecord], notes: Notes
+) -> TableRow:
     """One row of imported runs: their means and spreads, no rank, no difference and no test."""
-    settings = tuple(_setting(records, column.path) for column in study.columns if column.path is not None)
+    settings = tuple(_setting(records, column.path) for column in columns)
     return TableRow(
         name=row.name,
         title=f"{row.title} {MARK}",

@@ -79,7 +79,7 @@ def _symbol(match: re.Match[str]) -> str:
 def _caption(table: Table) -> str:
     source = f" Paper: {table.source}." if table.source else ""
     question = f" {table.question}" if table.question else ""
-    return escape(f"{table.title} (scale {table.scale}).{question}{source}")
+    return escape(f"{table.title} (scale {table.scale}; {table.tuning}).{question}{source}")
 
 
 def _tabular(laid: Grid) -> list[str]:

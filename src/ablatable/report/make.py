@@ -35,7 +35,14 @@ def table_of(study: str, scale: str | None, seeds: int | None, source: Source = 
 
 def build(gathered: Gathered) -> Table:
     """The table of what was gathered."""
-    return build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale, gathered.imported)
+    return build_table(
+        gathered.study,
+        gathered.rows,
+        gathered.records.values(),
+        gathered.scale,
+        searches=gathered.searches,
+        imported=gathered.imported,
+    )
 
 
 def check_published(study: str, scale: str | None) -> list[str]:

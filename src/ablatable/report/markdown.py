@@ -34,7 +34,7 @@ def _in_table(text: str) -> str:
 
 def _subtitle(table: Table) -> str:
     source = f" Paper: {table.source}." if table.source else ""
-    return escape(f"Study {table.name}, scale {table.scale}.{source}")
+    return escape(f"Study {table.name}, scale {table.scale}; {table.tuning}.{source}")
 
 
 def _grid(laid: Grid) -> str:

@@ -18,6 +18,8 @@ class SettingColumn:
 
     label: str
     path: str
+    tuned: bool = False
+    """Searched before the seeds ran, so no part of what the row is about."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,8 @@ class Table:
     metrics: tuple[MetricColumn, ...]
     blocks: tuple[Block, ...]
     notes: tuple[tuple[str, str], ...]
+    tuning: str
+    """``shared settings``, or how the rows were tuned; stands beside the title."""
     footnotes: tuple[str, ...]
 
     @property

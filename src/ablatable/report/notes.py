@@ -40,7 +40,7 @@ def row_notes(study: Study, row: RowRecords, scale: str) -> list[str]:
     seeds_by_cause: defaultdict[str, list[int]] = defaultdict(list)
     for seed, record in row.records.items():
         if record is None or record.status != "completed":
-            seeds_by_cause[_cause(record)].append(seed)
+            seeds_by_cause[row.runs.awaits or _cause(record)].append(seed)
     everything = len(row.records)
     lost = [_with_seeds(cause, seeds, everything) for cause, seeds in seeds_by_cause.items()]
     return own + lost + _ended_early(row) + _cost_unknown(study, row) + _unmeasured(study, row)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from ablatable.config.tree import value_at
+from ablatable.config.dump import is_active
+from ablatable.config.tree import leaves, value_at
 from ablatable.record.foreign import ForeignRecord
 from ablatable.record.schema import Record
 from ablatable.report import rounding
@@ -14,10 +16,15 @@ from ablatable.report.footnotes import footnotes
 from ablatable.report.imported import imported_note, imported_row
 from ablatable.report.model import Block, MetricCell, MetricColumn, SettingColumn, Table, TableRow
 from ablatable.report.notes import Notes, row_notes
+from ablatable.report.tuning_note import tuned_notes, tuning_footnotes
 from ablatable.study.schema import VOCABULARY_METRICS, Column, Row, RowRuns, Study
+from ablatable.study.tuning.schema import SHARED
 
 FACTS = ("parameters", "flops", "updates", *VOCABULARY_METRICS)
 """Metrics that follow from settings and text alone."""
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Searched
 
 
 def build_table(
@@ -25,6 +32,8 @@ def build_table(
     rows: Sequence[RowRuns],
     records: Iterable[Record],
     scale: str,
+    *,
+    searches: Mapping[str, Searched] | None = None,
     imported: Mapping[str, Sequence[ForeignRecord]] | None = None,
 ) -> Table:
     """Make the table of a study.
@@ -35,6 +44,7 @@ def build_table(
             do not exist at the scale become holes with that cause.
         records: any records; those of other runs are ignored. A run without one is a hole.
         scale: the scale's name, for the title and the footnotes.
+        searches: of a tuned study, by the row that was searched.
         imported: by row, what was imported for those that say so. It is shown, and takes part in nothing else.
     """
     by_id = {record.id: record for record in records}
@@ -45,15 +55,25 @@ def build_table(
     columns = [column for column in study.columns if column.metric is not None]
     cells = [metric_cells(study, column, joined) for column in columns]
     notes = Notes()
+    settings = _setting_columns(study)
+    searched = searches or {}
     finished = [
         (
             row.row,
-            _row(study, row, joined[0], tuple(column[i] for column in cells), row_notes(study, row, scale), notes),
+            _row(
+                settings,
+                row,
+                joined[0],
+                tuple(column[i] for column in cells),
+                [*row_notes(study, row, scale), *tuned_notes(row.runs, searched.get(row.row.name))],
+                notes,
+            ),
         )
         for i, row in enumerate(joined)
     ]
     foreign = [
-        (row, imported_row(study, row, (imported or {}).get(row.name, ()), notes)) for row in study.imported(scale)
+        (row, imported_row(study, settings, row, (imported or {}).get(row.name, ()), notes))
+        for row in study.imported(scale)
     ]
     return Table(
         name=study.name,
@@ -61,11 +81,15 @@ def build_table(
         title=study.title,
         question=study.question,
         source=study.source,
-        settings=tuple(SettingColumn(c.label, c.path) for c in study.columns if c.path is not None),
+        settings=settings,
         metrics=tuple(_metric_column(study, column) for column in columns),
         blocks=_blocks(study, _ordered(study, [*finished, *foreign])),
         notes=notes.listed,
-        footnotes=(*footnotes(study, scale, joined), *imported_note([row for row, _ in foreign])),
+        tuning=SHARED if study.tuning is None else study.tuning.said,
+        footnotes=(
+            *footnotes(study, scale, joined, tuning_footnotes(study, joined, searched)),
+            *imported_note([row for row, _ in foreign]),
+        ),
     )
 
 
@@ -88,17 +112,22 @@ def _metric_column(study: Study, column: Column) -> MetricColumn:
 
 
 def _row(
-    study: Study, row: RowRecords, base: RowRecords, cells: tuple[MetricCell, ...], said: Sequence[str], notes: Notes
+    columns: Sequence[SettingColumn],
+    row: RowRecords,
+    base: RowRecords,
+    cells: tuple[MetricCell, ...],
+    said: Sequence[str],
+    notes: Notes,
 ) -> TableRow:
-    full = _settings(study, row)
-    same_as_base = _settings(study, base)
+    full = tuple(_setting(column, row) for column in columns)
+    same_as_base = tuple(_setting(column, base) for column in columns)
     return TableRow(
         name=row.row.name,
         title=row.row.title,
         is_base=row is base,
         settings=tuple(
-            None if row is not base and own in (other, "") else own
-            for own, other in zip(full, same_as_base, strict=True)
+            _short(own) if column.tuned else None if row is not base and own in (other, "") else own
+            for column, own, other in zip(columns, full, same_as_base, strict=True)
         ),
         full_settings=full,
         cells=cells,
@@ -109,14 +138,36 @@ def _row(
     )
 
 
-def _settings(study: Study, row: RowRecords) -> tuple[str, ...]:
-    """What the setting columns say; nothing for a row that does not exist at this scale."""
-    if not row.runs.experiments:
-        return tuple("" for column in study.columns if column.path is not None)
-    experiment = row.runs.experiments[0]
-    return tuple(
-        rounding.setting(value_at(experiment, column.path)) for column in study.columns if column.path is not None
-    )
+def _short(tuned: str) -> str | None:
+    """A searched number has seventeen digits, of which four say something; never blank where it equals the base's."""
+    try:
+        return f"{float(tuned):.4g}" if "." in tuned else tuned or None
+    except ValueError:
+        return tuned
+
+
+def _setting_columns(study: Study) -> tuple[SettingColumn, ...]:
+    """Those of the study, and one for each tuned setting that has none."""
+    tuned = () if study.tuning is None else tuple(study.tuning.axes)
+    own = [SettingColumn(c.label, c.path, c.path in tuned) for c in study.columns if c.path is not None]
+    shown = {column.path for column in own}
+    return (*own, *(SettingColumn(f"{_label(path)} (tuned)", path, True) for path in tuned if path not in shown))
+
+
+def _label(path: str) -> str:
+    axis = leaves()[path].axis
+    return path.rpartition(".")[2] if axis is None else axis.label
+
+
+def _setting(column: SettingColumn, row: RowRecords) -> str:
+    """What a setting column says; nothing for a row that does not exist at this scale, or is not tuned yet."""
+    runs = row.runs
+    if not runs.experiments or (column.tuned and runs.awaits is not None):
+        return ""
+    experiment = runs.experiments[0]
+    if column.tuned and not is_active(experiment, column.path):
+        return rounding.setting(None)
+    return rounding.setting(value_at(experiment, column.path))
 
 
 def _ordered(study: Study, pairs: Sequence[tuple[Row, TableRow]]) -> list[tuple[Row, TableRow]]:

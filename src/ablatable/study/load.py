@@ -13,6 +13,7 @@ from ablatable.errors import InputError, nearest
 from ablatable.study.reported import check_column, check_row
 from ablatable.study.schema import RUN_METRICS, SCORE_METRICS, Column, Group, Row, Study
 from ablatable.study.strict import construct, refuse_unknown_keys
+from ablatable.study.tuning.schema import Tuning
 
 DERIVED_PATHS = ("model.key_size", "model.value_size")
 """Columns may also show d_k and d_v resolved (the settings themselves may be null: d_model / heads)."""
@@ -51,6 +52,7 @@ def read_study(path: Path) -> Study:
         "groups": _items(Group, "groups", origin),
         "rows": _items(Row, "rows", origin),
         "scales": tuple(_list("scales", origin)),
+        "tuning": _tuning(origin),
     }
     study = construct(Study, given, (), origin, "study")
     study = replace(study, origin=origin)
@@ -60,7 +62,16 @@ def read_study(path: Path) -> Study:
         _check_setting(key, origin.where("fixed", key), "a study")
     for i, row in enumerate(study.rows):
         _check_row(study, i, row)
+    _check_tuned(study)
     return study
+
+
+def _tuning(origin: Document) -> Tuning | None:
+    if "tuning" not in origin.data:
+        return None
+    from ablatable.study.tuning.load import read_tuning  # reads ranges as a sweep does, which most tables have none of
+
+    return read_tuning(origin)
 
 
 def _list(key: str, origin: Document) -> list[Any]:
@@ -159,6 +170,23 @@ def _check_setting(path: str, where: str, who: str) -> None:
         raise InputError(f"{where}: {who} can't set the seed; seeds are repeats of every row (--seeds N)")
     if not leaf.semantic:
         raise InputError(f"{where}: '{path}' says how to run, not what; {who} that sets it would be the same run")
+
+
+def _check_tuned(study: Study) -> None:
+    """What is tuned must be free: neither fixed for all nor (where every row is tuned) what a row is about."""
+    if study.tuning is None:
+        return
+    at = study.origin.where
+    for path in study.tuning.axes:
+        if path in study.fixed:
+            raise InputError(f"{at('fixed', path)}: '{path}' is tuned too ({at('tuning')}); remove it from one of them")
+        for i, row in enumerate(study.rows):
+            if study.tuning.per == "row" and path in row.changes:
+                key = "set" if path in row.set else "fixed"
+                raise InputError(
+                    f"{at('rows', i, key, path)}: row '{row.name}' sets '{path}', which 'tuning' searches in every "
+                    "row; remove one of them, or tune with 'per: study'"
+                )
 
 
 def _check_scales(study: Study, i: int, row: Row) -> None:

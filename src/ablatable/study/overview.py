@@ -26,13 +26,18 @@ _DEVICE = {"paper": "P100"}
 
 @dataclass(frozen=True)
 class AtScale:
-    """A table at one scale. Rows that differ only after training share one; ``seconds`` are of one device."""
+    """A table at one scale. Rows that differ only after training share one; ``seconds`` are of one device.
+
+    ``trials`` are those of the searches of a tuned table, and among the seconds.
+    """
 
     scale: str
     rows: int
     absent: int
     trainings: int
     seconds: float
+    trials: int
+    trial_seconds: float
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Together:
     runs: int
     trainings: int
     seconds: float
+    trials: int
 
 
 def overviews(scales: Sequence[str] = SCALES) -> tuple[tuple[Overview, ...], tuple[Together, ...]]:
@@ -62,7 +68,7 @@ def overviews(scales: Sequence[str] = SCALES) -> tuple[tuple[Overview, ...], tup
     """
     studies = [load_study(name) for name in known("ablations")]
     resolved = {
-        (study.name, scale): resolve(study, scale, 1, _fingerprint)
+        (study.name, scale): _resolved(study, scale)
         for study in studies
         for scale in scales
         if not study.scales or scale in study.scales
@@ -77,7 +83,11 @@ def overviews(scales: Sequence[str] = SCALES) -> tuple[tuple[Overview, ...], tup
         for study in studies
     )
     return each, tuple(
-        _together(scale, [row for (_, other), rows in resolved.items() if other == scale for row in rows])
+        _together(
+            scale,
+            [row for (_, other), rows in resolved.items() if other == scale for row in rows],
+            [at for one in each for at in one.at if at.scale == scale],
+        )
         for scale in scales
     )
 
@@ -86,25 +96,56 @@ def _fingerprint(data: Data) -> str | None:
     return CORPORA[data.corpus].fingerprint
 
 
+def _resolved(study: Study, scale: str) -> list[RowRuns]:
+    """The rows; those of a tuned table as they are before any search: runs of no other table."""
+    rows = resolve(study, scale, 1, _fingerprint)
+    if study.tuning is None:
+        return rows
+    from ablatable.study.tuning.outcome import tune
+    from ablatable.study.tuning.search import searches_of
+
+    return tune(rows, searches_of(study, scale, rows, _fingerprint), lambda _: (), _fingerprint)[0]
+
+
+def _searched(study: Study, rows: Sequence[RowRuns]) -> list[RowRuns]:
+    """The rows with a search of their own, each as often as it has trials."""
+    if study.tuning is None:
+        return []
+    own = rows if study.tuning.per == "row" else [row for row in rows if row.row == study.baseline_row]
+    return [row for row in own for _ in range(study.tuning.trials)]
+
+
 def _at(study: Study, scale: str, rows: Sequence[RowRuns]) -> AtScale:
-    prices = _prices(rows, scale)
-    return AtScale(scale, len(rows), len(study.absent(scale)), len(prices), sum(prices.values()))
+    prices, trials = _prices(rows, scale), _searched(study, rows)
+    searching = sum(_price(row, scale) for row in trials)
+    seconds = sum(prices.values()) + searching
+    return AtScale(scale, len(rows), len(study.absent(scale)), len(prices), seconds, len(trials), searching)
 
 
-def _together(scale: str, rows: Sequence[RowRuns]) -> Together:
+def _together(scale: str, rows: Sequence[RowRuns], tables: Sequence[AtScale]) -> Together:
     prices = _prices(rows, scale)
-    return Together(scale, len(rows), len({row.ids for row in rows}), len(prices), sum(prices.values()))
+    return Together(
+        scale,
+        len(rows),
+        len({row.ids for row in rows}),
+        len(prices),
+        sum(prices.values()) + sum(at.trial_seconds for at in tables),
+        sum(at.trials for at in tables),
+    )
+
+
+def _price(row: RowRuns, scale: str) -> float:
+    return cost_of(row.experiments[0]).flops / STATED_SPEEDS[_DEVICE.get(scale, "cpu-thread")]
 
 
 def _prices(rows: Iterable[RowRuns], scale: str) -> dict[str, float]:
     """Device seconds by training."""
-    speed = STATED_SPEEDS[_DEVICE.get(scale, "cpu-thread")]
     found: dict[str, float] = {}
     for row in rows:
         experiment = row.experiments[0]
-        id = training_id(experiment, _fingerprint(experiment.data))
+        id = row.ids[0] if row.awaits else training_id(experiment, _fingerprint(experiment.data))
         if id not in found:
-            found[id] = cost_of(experiment).flops / speed
+            found[id] = _price(row, scale)
     return found
 
 
@@ -130,7 +171,7 @@ def to_text(each: Sequence[Overview], together: Sequence[Together]) -> str:
     width = max(len(one.study.name) for one in each)
     lines: list[str] = []
     for one in each:
-        said = ", ".join(f"{at.scale} {at.rows} runs, {duration(at.seconds)}" for at in one.at)
+        said = ", ".join(f"{at.scale} {at.rows} runs{_trials(at)}, {duration(at.seconds)}" for at in one.at)
         lines += [f"{one.study.name.ljust(width)}  {said}", f"{'':{width}}  {one.study.question or one.study.title}"]
     return "\n".join([*lines, "", *(_said_together(one) for one in together), _BASIS])
 
@@ -143,9 +184,17 @@ _BASIS = (
 
 def _said_together(one: Together) -> str:
     return (
-        f"all tables at {one.scale}: {one.rows} rows, {one.runs} distinct runs, {one.trainings} trainings, "
-        f"{duration(one.seconds)}"
+        f"all tables at {one.scale}: {one.rows} rows, {one.runs} distinct runs, {one.trainings} trainings"
+        f"{_trials(one)}, {duration(one.seconds)}"
     )
+
+
+def _cell(one: Together) -> str:
+    return f"{one.runs} runs{_trials(one)}, {duration(one.seconds)}"
+
+
+def _trials(one: AtScale | Together) -> str:
+    return f" and {one.trials} trials" if one.trials else ""
 
 
 def to_markdown(each: Sequence[Overview], together: Sequence[Together]) -> str:
@@ -155,7 +204,7 @@ def to_markdown(each: Sequence[Overview], together: Sequence[Together]) -> str:
         f"| table | question | {' | '.join(heads)} |",
         f"|---|---|{'---|' * len(heads)}",
         *(_summary(one, [at.scale for at in together]) for one in each),
-        f"| all, shared runs once | | {' | '.join(f'{one.runs} runs, {duration(one.seconds)}' for one in together)} |",
+        f"| all, shared runs once | | {' | '.join(_cell(one) for one in together)} |",
     ]
     notes = [
         f"Each cell: runs of one seed, and their device time. {_BASIS[0].upper()}{_BASIS[1:]}. The runs published for "
@@ -169,7 +218,7 @@ def to_markdown(each: Sequence[Overview], together: Sequence[Together]) -> str:
 
 
 def _summary(one: Overview, scales: Sequence[str]) -> str:
-    at = {found.scale: f"{found.rows}, {duration(found.seconds)}" for found in one.at}
+    at = {found.scale: f"{found.rows}{_trials(found)}, {duration(found.seconds)}" for found in one.at}
     question = (one.study.question or one.study.title).replace("|", "\\|")
     return f"| [{one.study.name}](#{one.study.name}) | {question} | {' | '.join(at.get(s, '') for s in scales)} |"
 
@@ -186,13 +235,17 @@ def _section(one: Overview) -> Iterator[str]:
         yield ""
         yield from reported
     yield ""
+    if study.tuning is not None:
+        axes = " and ".join(study.tuning.axes)
+        yield f"{study.tuning.said[0].upper()}{study.tuning.said[1:]}: {axes}."
+        yield ""
     yield "; ".join(_said_at(at) for at in one.at) + "."
 
 
 def _said_at(at: AtScale) -> str:
     holes = f" ({at.absent} more at other scales)" if at.absent else ""
     shared = "" if at.trainings == at.rows else f" of {at.trainings} trainings"
-    return f"{at.scale}: {at.rows} runs{holes}{shared}, {duration(at.seconds)}"
+    return f"{at.scale}: {at.rows} runs{holes}{shared}{_trials(at)}, {duration(at.seconds)}"
 
 
 def _reported(study: Study) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ablatable.config.dump import is_active
 from ablatable.config.schema import Experiment
@@ -15,6 +15,11 @@ from ablatable.record.store import Store
 from ablatable.study.estimate import Cost, Speed, cost_of, speed_for
 from ablatable.study.schema import Row, RowRuns, Study
 from ablatable.study.status import STATES, RunState, states
+from ablatable.study.tuning.schema import SHARED, Tuning
+
+if TYPE_CHECKING:
+    from ablatable.study.tuning.outcome import Searched
+    from ablatable.study.tuning.status import SearchState
 
 
 @dataclass(frozen=True)
@@ -32,11 +37,22 @@ class PlannedRow:
     trained_by: str | None = None
     """The row whose training serves this one, because they differ only in what is done with the weights; it costs
     nothing then. The id of the run, where it belongs to another table."""
+    search: SearchState | None = None
+    """The row's search, where it has one of its own."""
+    trial_seconds: float = 0.0
+    """Device time of one trial: the mean of those that ended, else as one of its runs."""
+    tuned: dict[str, Any] | None = None
+    """The settings a search chose; None before that, and where nothing is tuned."""
 
     @property
     def unfinished(self) -> int:
         """Runs that `ablatable run` will start: neither finished nor failed."""
         return sum(run.state not in ("completed", "failed", "pruned") for run in self.runs)
+
+    @property
+    def trials_to_do(self) -> int:
+        """Trials that `ablatable run` will start."""
+        return 0 if self.search is None else max(0, self.search.trials - self.search.ended)
 
 
 @dataclass(frozen=True)
@@ -65,6 +81,8 @@ class Plan:
     provisional: bool
     absent: tuple[Row, ...] = ()
     """Rows of the study that do not exist at this scale."""
+    tuning: str = SHARED
+    """How the rows are tuned."""
 
     @property
     def distinct_runs(self) -> int:
@@ -81,6 +99,16 @@ class Plan:
         """The runs still to be trained."""
         return _sum(self.rows, [row.unfinished for row in self.rows])
 
+    @property
+    def trials(self) -> Totals:
+        """The trials of all searches, ended or not; one may be a run of the table as well."""
+        return _sum_trials(self.rows, [0 if row.search is None else row.search.trials for row in self.rows])
+
+    @property
+    def trials_to_do(self) -> Totals:
+        """The trials still to be run."""
+        return _sum_trials(self.rows, [row.trials_to_do for row in self.rows])
+
 
 def plan_study(
     study: Study,
@@ -92,6 +120,7 @@ def plan_study(
     baseline: str | None = None,
     provisional: bool = False,
     trained_by: Mapping[str, str] | None = None,
+    searches: Mapping[str, Searched] | None = None,
 ) -> Plan:
     """Price a study's resolved rows.
 
@@ -104,6 +133,7 @@ def plan_study(
         baseline: name of the baseline where it isn't the study's own.
         provisional: whether the corpus, and so the ids, are not yet known.
         trained_by: runs that take another's weights, from :func:`ablatable.study.families.shared_trainings`.
+        searches: of a tuned study, by the row that is searched.
 
     Raises:
         InputError: a record is corrupted.
@@ -121,12 +151,20 @@ def plan_study(
         seeds=len(rows[0].ids),
         vocabulary=base.tokenizer.most_pieces,
         rows=tuple(
-            _planned(row, base, standing, finished, speed, trainer) for row, trainer in zip(rows, trainers, strict=True)
+            _with_search(
+                _planned(row, base, standing, finished, speed, trainer, study.tuning),
+                row,
+                (searches or {}).get(row.row.name),
+                store,
+                speed,
+            )
+            for row, trainer in zip(rows, trainers, strict=True)
         ),
         speed=speed,
         corpus=base.data.corpus,
         provisional=provisional,
         absent=study.absent(scale),
+        tuning=SHARED if study.tuning is None else study.tuning.said,
     )
 
 
@@ -142,6 +180,7 @@ def _planned(
     finished: dict[str, Record],
     speed: Speed,
     trained_by: str | None,
+    tuning: Tuning | None,
 ) -> PlannedRow:
     cost = cost_of(row.experiments[0])
     if trained_by is not None:
@@ -152,13 +191,34 @@ def _planned(
     return PlannedRow(
         row=row.row.name,
         group=row.row.group,
-        changes=changes(base, row.experiments[0]),
+        changes=_declared(changes(base, row.experiments[0]), row.row, tuning),
         cost=cost,
         seconds=sum(measured) / len(measured) if measured else cost.flops / speed.flops_per_second,
         measured=bool(measured),
         runs=tuple(standing[id] for id in row.ids),
         trained_by=trained_by,
     )
+
+
+def _declared(changed: dict[str, Any], row: Row, tuning: Tuning | None) -> dict[str, Any]:
+    """What the row is about: not the settings that its search, or the baseline's, chose."""
+    tuned = () if tuning is None else tuning.axes
+    return {path: value for path, value in changed.items() if path not in tuned or path in row.changes}
+
+
+def _with_search(
+    planned: PlannedRow, row: RowRuns, searched: Searched | None, store: Store, speed: Speed
+) -> PlannedRow:
+    """The same row, with what is known of its search."""
+    tuned = None if row.tuned is None else dict(row.tuned.settings)
+    if searched is None:
+        return replace(planned, tuned=tuned)
+    from ablatable.study.tuning.status import search_states
+
+    (state,) = search_states({row.row.name: searched}, store)
+    took = [trial.device_seconds for trial in searched.counted if trial.ended and trial.device_seconds > 0]
+    alone = cost_of(row.experiments[0]).flops / speed.flops_per_second
+    return replace(planned, search=state, trial_seconds=sum(took) / len(took) if took else alone, tuned=tuned)
 
 
 def _trainer(row: RowRuns, rows: Sequence[RowRuns], trained_by: Mapping[str, str]) -> str | None:
@@ -191,6 +251,16 @@ def _sum(rows: Sequence[PlannedRow], counts: Sequence[int]) -> Totals:
     )
 
 
+def _sum_trials(rows: Sequence[PlannedRow], counts: Sequence[int]) -> Totals:
+    pairs = list(zip(rows, counts, strict=True))
+    return Totals(
+        runs=sum(counts),
+        flops=sum(row.cost.flops * n for row, n in pairs),
+        seconds=sum(row.trial_seconds * n for row, n in pairs),
+        disk_bytes=sum(row.cost.disk_bytes * n for row, n in pairs),
+    )
+
+
 def to_json(plan: Plan) -> dict[str, Any]:
     """The plan as data for scripts: every count exact."""
     return {
@@ -202,6 +272,7 @@ def to_json(plan: Plan) -> dict[str, Any]:
         "vocabulary": plan.vocabulary,
         "corpus": plan.corpus,
         "provisional": plan.provisional,
+        "tuning": plan.tuning,
         "speed": asdict(plan.speed),
         "rows": [_row_json(row) for row in plan.rows],
         "absent": [{"row": row.name, "cause": row.absence(plan.scale)} for row in plan.absent],
@@ -211,6 +282,8 @@ def to_json(plan: Plan) -> dict[str, Any]:
             "all": asdict(plan.everything),
             "to_do": asdict(plan.to_do),
             "states": _state_counts(plan.rows),
+            "trials": asdict(plan.trials),
+            "trials_to_do": asdict(plan.trials_to_do),
         },
     }
 
@@ -224,6 +297,8 @@ def _row_json(row: PlannedRow) -> dict[str, Any]:
         "seconds": row.seconds,
         "seconds_measured": row.measured,
         "trained_by": row.trained_by,
+        "tuned": row.tuned,
+        "search": None if row.search is None else {**asdict(row.search), "seconds_a_trial": row.trial_seconds},
         "runs": [{"id": run.id, "seed": run.seed, "state": run.state, "cause": run.cause} for run in row.runs],
     }
 

@@ -14,8 +14,9 @@ _RIGHT = {3, 4, 5, 6, 7}
 
 def to_text(plan: Plan) -> str:
     """The plan as a person reads it: one line a row, totals, and what the time is based on."""
+    searched = any(row.search is not None for row in plan.rows)
     header = ["", "row", "changes", "parameters", "FLOPs", "tokens", "time", "disk", "state"]
-    lines = [header, *(_cells(row) for row in plan.rows)]
+    lines = [header + ["search"] * searched, *(_cells(row) + [_search(row)] * searched for row in plan.rows)]
     runs = f"{len(plan.rows)} rows x {plan.seeds} seed{'s' if plan.seeds > 1 else ''}"
     todo, everything = plan.to_do, plan.everything
     working = max(row.cost.working_disk_bytes for row in plan.rows)
@@ -26,12 +27,14 @@ def to_text(plan: Plan) -> str:
         f"time: {plan.speed.basis}" + ("; ~ is an estimate" if plan.speed.measured else ""),
         f"parameters: vocabulary of {plan.vocabulary:,} pieces; tokens: source + target, full batches, padding counted",
     ]
+    if searched:
+        notes.insert(1, _trials_note(plan))
     notes += [f"hole: {row.name}: {row.absence(plan.scale)}" for row in plan.absent]
     if plan.provisional:
         notes.append(
             f"corpus {plan.corpus} is not on this machine: run ids are provisional, nothing can be finished yet"
         )
-    title = f"{plan.study} at scale {plan.scale}, baseline {plan.baseline}: {plan.title}"
+    title = f"{plan.study} at scale {plan.scale}, baseline {plan.baseline}, {plan.tuning}: {plan.title}"
     return "\n".join([title, "", *_aligned(lines), "", *notes])
 
 
@@ -49,6 +52,25 @@ def _cells(row: PlannedRow) -> list[str]:
         size(cost.disk_bytes),
         _standing(row) + (f", trained by {row.trained_by}" if row.trained_by else ""),
     ]
+
+
+def _search(row: PlannedRow) -> str:
+    """How far the row's search is, or the settings it, or the baseline's, chose."""
+    if row.tuned is not None:
+        from ablatable.study.tuning.status import point
+
+        trial = "" if row.search is None else f" (trial {row.search.best} of {row.search.trials})"
+        settings = {_short(path): value for path, value in row.tuned.items()}
+        return (point(settings) or "nothing of it applies here") + trial
+    return "" if row.search is None else f"{row.search.ended} of {row.search.trials} trials"
+
+
+def _trials_note(plan: Plan) -> str:
+    every, todo = plan.trials, plan.trials_to_do
+    return (
+        f"searches first: {every.runs} trials, {every.runs - todo.runs} ended; to do: {todo.runs} trials, "
+        f"{_power(todo.flops)} FLOPs, {duration(todo.seconds)} of device time, {size(todo.disk_bytes)} on disk"
+    )
 
 
 def _short(path: str) -> str:

@@ -10,10 +10,11 @@ from ablatable.config.locate import display
 from ablatable.errors import RunFailed
 from ablatable.record.files import write_atomic
 from ablatable.record.schema import Record
+from ablatable.report.make import build
 from ablatable.report.render import files
-from ablatable.report.table import build_table
-from ablatable.study.gather import Gathered, from_runs, published_folder, published_imports, published_records
+from ablatable.study.gather import Gathered, from_runs, published, published_folder
 from ablatable.study.records_file import IMPORTED_FILE, RECORDS_FILE, write_imported, write_records
+from ablatable.study.tuning.schema import TRIALS_FILE
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,9 @@ def publish(study: str, scale: str | None) -> Published:
         RunFailed: there is no record to publish, what is published was made from another release of the corpus, or
             the disk is full.
     """
-    before = published_records(study, scale)
-    gathered = from_runs(study, scale, published=before, published_imports=published_imports(study, scale))
+    earlier = published(study, scale)
+    before = earlier.records
+    gathered = from_runs(study, scale, published=earlier)
     imported = [record for records in gathered.imported.values() for record in records]
     if not gathered.records:
         raise RunFailed(
@@ -49,15 +51,21 @@ def publish(study: str, scale: str | None) -> Published:
         )
     folder = published_folder(gathered.study, gathered.scale)
     _refuse_another_text(folder, gathered, before)
-    table = build_table(gathered.study, gathered.rows, gathered.records.values(), gathered.scale, gathered.imported)
-    written = files(table)
+    written = files(build(gathered))
     write_records(folder / RECORDS_FILE, gathered.records.values())
     write_imported(folder / IMPORTED_FILE, imported)
+    trials = [trial for searched in gathered.searches.values() for trial in searched.trials if trial.ended]
+    (folder / TRIALS_FILE).unlink(missing_ok=True)
+    if trials:
+        from ablatable.study.tuning.trials import write_published
+
+        write_published(folder / TRIALS_FILE, trials, gathered.trial_records)
+    beside = [*([IMPORTED_FILE] if imported else []), *([TRIALS_FILE] if trials else [])]
     for name, content in written.items():
         write_atomic(folder / name, content)
     return Published(
         folder=folder,
-        files=tuple(folder / name for name in (RECORDS_FILE, *([IMPORTED_FILE] if imported else []), *written)),
+        files=tuple(folder / name for name in (RECORDS_FILE, *beside, *written)),
         records=len(gathered.records),
         expected=sum(len(row.ids) for row in gathered.rows),
         remarks=tuple(_remarks(gathered, before)),
@@ -83,7 +91,7 @@ def _remarks(gathered: Gathered, before: Mapping[str, Record]) -> list[str]:
         for seed, id in zip(row.seeds, row.ids, strict=True):
             record = gathered.records.get(id)
             if record is None:
-                said.append(f"hole: {row.row.name}, seed {seed}: not run yet")
+                said.append(f"hole: {row.row.name}, seed {seed}: {row.awaits or 'not run yet'}")
             elif record.status != "completed":
                 said.append(f"hole: {row.row.name}, seed {seed}: {record.status}: {record.cause}")
     said += [f"hole: {name}: nothing imported for it" for name, runs in gathered.imported.items() if not runs]

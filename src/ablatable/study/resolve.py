@@ -12,11 +12,12 @@ from dataclasses import replace
 from ablatable.config.data import Data
 from ablatable.config.identity import run_id
 from ablatable.config.layers import Layer, Setting
-from ablatable.config.load import experiment_layers
+from ablatable.config.load import experiment_layers, scaled
 from ablatable.config.load import resolve as resolve_experiment
 from ablatable.config.scale import Scale, load_scale
 from ablatable.config.schema import LARGEST_SEED, Experiment
 from ablatable.errors import InputError, nearest
+from ablatable.record.schema import Tuned
 from ablatable.study.schema import Row, RowRuns, Study
 
 Fingerprint = Callable[[Data], str | None]
@@ -55,7 +56,7 @@ def resolve(
     _refuse_equal_rows(study, used, experiment, built, overrides)
     _refuse_unscored_split(study, built)
     _refuse_unscored_bucket(study, built)
-    return [RowRuns(row, *_repeats(built[row.name], seeds, fingerprint)) for row in study.rows if row.name in built]
+    return [row_runs(row, built[row.name], seeds, fingerprint) for row in study.rows if row.name in built]
 
 
 def scale_of(study: Study, scale: str | None) -> Scale:
@@ -100,9 +101,25 @@ def _experiments(study: Study, scale: Scale, experiment: str | None, overrides: 
 
 
 def _experiment(study: Study, row: Row, base: list[Layer], scale: Scale | None, overrides: Layer | None) -> Experiment:
-    fixed = {path: Setting(value, study.origin.where("fixed", path)) for path, value in study.fixed.items()}
-    kept = {*fixed, *row.fixed}
-    return resolve_experiment([*base, fixed], row_layer(study, row), scale, overrides, kept)
+    fixed = _fixed_layer(study)
+    return resolve_experiment([*base, fixed], row_layer(study, row), scale, overrides, {*fixed, *row.fixed})
+
+
+def layers_by_row(study: Study, scale: Scale, experiment: str | None) -> dict[str, list[Layer]]:
+    """All that each row which exists at the scale is made of, the later layers over the earlier.
+
+    Raises:
+        InputError: as :func:`resolve`.
+    """
+    fixed = _fixed_layer(study)
+    base = [*_baseline_layers(study, experiment), fixed]
+    return {
+        row.name: scaled(base, row_layer(study, row), scale, {*fixed, *row.fixed}) for row in _present(study, scale)
+    }
+
+
+def _fixed_layer(study: Study) -> Layer:
+    return {path: Setting(value, study.origin.where("fixed", path)) for path, value in study.fixed.items()}
 
 
 def _possible(study: Study, row: Row, base: list[Layer]) -> bool:
@@ -132,18 +149,42 @@ def with_another_seed(row: RowRuns, fingerprint: Fingerprint) -> RowRuns:
     if row.experiments[-1].seed == LARGEST_SEED:
         return row
     repeat = replace(row.experiments[-1], seed=row.experiments[-1].seed + 1)
-    id = run_id(repeat, fingerprint(repeat.data))
-    return RowRuns(row.row, (*row.experiments, repeat), (*row.ids, id))
+    id = _identity(repeat, fingerprint(repeat.data), row.awaits)
+    return replace(row, experiments=(*row.experiments, repeat), ids=(*row.ids, id))
 
 
-def _repeats(
-    experiment: Experiment, seeds: int, fingerprint: Fingerprint
-) -> tuple[tuple[Experiment, ...], tuple[str, ...]]:
+def row_runs(
+    row: Row,
+    experiment: Experiment,
+    seeds: int,
+    fingerprint: Fingerprint,
+    *,
+    tuned: Tuned | None = None,
+    awaits: str | None = None,
+) -> RowRuns:
+    """A row's runs: an experiment with its seed and the numbers after it.
+
+    Args:
+        row: the row.
+        experiment: what its first seed runs.
+        seeds: how many.
+        fingerprint: of a corpus.
+        tuned: which of the settings a search chose.
+        awaits: why the settings to tune are not known yet. The ids are then those of no run.
+
+    Raises:
+        InputError: there are not so many seeds.
+    """
     if experiment.seed + seeds - 1 > LARGEST_SEED:
         raise InputError(f"--seeds {seeds}: seed={experiment.seed} leaves fewer up to {LARGEST_SEED}")
     repeats = tuple(replace(experiment, seed=experiment.seed + i) for i in range(seeds))
     corpus = fingerprint(experiment.data)
-    return repeats, tuple(run_id(repeat, corpus) for repeat in repeats)
+    return RowRuns(row, repeats, tuple(_identity(repeat, corpus, awaits) for repeat in repeats), tuned, awaits)
+
+
+def _identity(experiment: Experiment, corpus: str | None, awaits: str | None) -> str:
+    # With the settings that are there now the row may well be a run of another table, and must not pass for it.
+    return run_id(experiment, corpus if awaits is None else f"{corpus} untuned")
 
 
 def _refuse_equal_rows(

@@ -4,27 +4,19 @@ A study names its baseline experiment once; each row says only what it changes, 
 the whole table onto other hardware without a row being edited.
 """
 
-import re
 from dataclasses import dataclass as plain_dataclass
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, StringConstraints, model_validator
+from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from ablatable.config.schema import Experiment
 from ablatable.config.yaml_file import Document
-from ablatable.record.schema import RUN_FACTS
-
-Setting: TypeAlias = bool | int | float | str | None
-"""A value a row may set: whatever a YAML scalar can hold; the design space checks type and bounds."""
-
-Name = Annotated[
-    str,
-    StringConstraints(pattern=re.compile(r"^[A-Za-z0-9][A-Za-z0-9._=+-]*$"), max_length=60),
-]
-"""A name that is safe in a file name, a label and on the command line."""
+from ablatable.record.schema import RUN_FACTS, Tuned
+from ablatable.study.tuning.schema import Tuning
+from ablatable.study.values import Name, Setting
 
 SCORE_METRICS = ("nll", "ppl", "bpc", "bleu", "bleu_paper", "chrf", "oov_source", "oov_target")
 """Measured on a split; a record keeps them as `<split>.<metric>`."""
@@ -144,6 +136,8 @@ class Study:
     split: Literal["valid", "test"] = "valid"
     fixed: dict[str, Setting | list[int]] = field(default_factory=dict[str, Setting | list[int]])
     """Settings of every row, the baseline's too, that are the same at every scale."""
+    tuning: Tuning | None = None
+    """Which settings are searched before the seeds run; None: every row has the baseline's."""
     scales: tuple[str, ...] = ()
     """Scales this study may run at, the first being its default; empty: any, and `paper` by default."""
     origin: Document = field(default_factory=_nowhere, repr=False, compare=False)
@@ -190,6 +184,10 @@ class RowRuns:
     row: Row
     experiments: tuple[Experiment, ...]
     ids: tuple[str, ...]
+    tuned: Tuned | None = None
+    """Which of its settings a search chose."""
+    awaits: str | None = None
+    """Why the settings to tune are not known yet; the experiments have the baseline's, and the ids are of no run."""
 
     @property
     def seeds(self) -> tuple[int, ...]:

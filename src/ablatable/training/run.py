@@ -198,6 +198,7 @@ def _record(
         ),
         trained_by=trained_by(job),
         trainer_code=trainer_code(job),
+        tuned=job.tuned,
     )
 
 

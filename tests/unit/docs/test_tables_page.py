@@ -33,7 +33,7 @@ def test_the_committed_list_is_the_generated_one(repository: Path) -> None:
 
 
 def test_prices_are_those_of_each_tables_plan() -> None:
-    """Seconds of the trainings a table needs; `plan` also counts the finished, of which a test has none."""
+    """Seconds of the trainings and trials a table needs; `plan` also counts the finished, of which a test has none."""
     every = json.loads(printed("--format", "json"))
     assert [one["study"] for one in every["tables"]] == TABLES
     for one in every["tables"]:
@@ -43,7 +43,9 @@ def test_prices_are_those_of_each_tables_plan() -> None:
             plan = json.loads(printed(one["study"], "--scale", "demo", "--device", "cpu-thread", "--format", "json"))
             assert plan["totals"]["rows"] == at["rows"]
             assert len(plan["absent"]) == at["absent"]
-            assert plan["totals"]["all"]["seconds"] == pytest.approx(at["seconds"])
+            searching = plan["totals"]["trials"]
+            assert plan["totals"]["all"]["seconds"] + searching["seconds"] == pytest.approx(at["seconds"])
+            assert (searching["runs"], searching["seconds"]) == (at["trials"], pytest.approx(at["trial_seconds"]))
             assert sum(row["trained_by"] is None for row in plan["rows"]) == at["trainings"]
 
 
@@ -54,7 +56,7 @@ def test_every_table_is_listed_at_three_scales_with_its_question() -> None:
         line = next(i for i, line in enumerate(lines) if line.split()[:1] == [name])
         assert all(f"{scale} " in lines[line] for scale in ("demo", "cpu", "paper"))
         assert lines[line + 1].endswith("?")
-    assert "all tables at demo: 210 rows, 156 distinct runs, 142 trainings" in text
+    assert "all tables at demo: 214 rows, 160 distinct runs, 146 trainings and 24 trials" in text
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def table(*records: ForeignRecord) -> Table:
     bench.row("base", bleu={1: 20.0, 2: 21.0, 3: 22.0})
     bench.row("two", bleu={1: 23.0, 2: 24.0, 3: 25.0})
     study = replace(bench.study, rows=(*bench.study.rows[:1], Row("old", imported=True), *bench.study.rows[1:]))
-    return build_table(study, bench.runs, bench.records, "cpu", {"old": records})
+    return build_table(study, bench.runs, bench.records, "cpu", imported={"old": records})
 
 
 def test_imported_row_is_marked_and_has_no_rank_difference_or_test() -> None:

@@ -19,12 +19,18 @@ from ablatable.config.tree import leaves, value_at
 from ablatable.study.load import load_study
 from ablatable.study.resolve import resolve
 from ablatable.study.schema import Row, RowRuns, Study
+from ablatable.study.tuning.search import searches_of
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 TABLES = sorted(path.stem for path in (REPOSITORY / "ablations").glob("*.yaml"))
 SCALES = ("paper", "cpu", "demo")
 OWN_BASELINE = {"decoding": ("cpu", "demo"), "extrapolation": SCALES}
 """Tables whose rows have something in common that the plain base has not, and at which scales."""
+
+
+TUNED = ["norm-tuned"]
+"""Tables whose settings are searched first; which runs they have is not known from the file."""
+UNTUNED = [table for table in TABLES if table not in TUNED]
 
 
 @cache
@@ -44,8 +50,8 @@ def trained(row: RowRuns) -> str:
 def test_the_tables_are_those_of_the_issue() -> None:
     assert TABLES == [
         "architecture", "attention", "decoding", "demo", "dropout", "embedding", "extrapolation", "ffn", "heads",
-        "leave-one-out", "mask", "norm", "optimiser", "position", "regularisation", "scaling", "smoothing", "table3",
-        "tokenizer",
+        "leave-one-out", "mask", "norm", "norm-tuned", "optimiser", "position", "regularisation", "scaling",
+        "smoothing", "table3", "tokenizer",
     ]  # fmt: skip
 
 
@@ -108,15 +114,36 @@ def _as_declared(row: Row, experiment: Experiment, scale: str) -> list[str]:
 )
 def test_what_tables_have_in_common_is_run_once(scale: str, lines: int, distinct: int, trainings: int) -> None:
     """Counted over all tables: lines, runs (ids), and trainings, which runs of other searches and averages share."""
-    every = [row for table in TABLES for row in resolved(table, scale)]
+    every = [row for table in UNTUNED for row in resolved(table, scale)]
     assert len(every) == lines
     assert len({row.ids for row in every}) == distinct
     assert len({trained(row) for row in every}) == trainings
 
 
 @pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("table", TUNED)
+def test_a_tuned_row_differs_from_its_baseline_only_in_what_it_declares_and_in_tuned_settings(
+    table: str, scale: str
+) -> None:
+    """Whatever the searches find; and every row has the same search."""
+    study, plain = loaded(table), list(resolved(table, scale))
+    assert study.tuning is not None
+    searches = searches_of(study, scale, plain, lambda data: data.corpus)
+    assert list(searches.by_row) == [row.row.name for row in plain]
+    assert len({(search.axes, search.asked) for search in searches.by_row.values()}) == 1
+    points = {name: dict.fromkeys(search.axes, 0.2 + n) for n, (name, search) in enumerate(searches.by_row.items())}
+    tuned = {name: searches.grounds[name].experiment(point) for name, point in points.items()}
+    base = tuned[study.baseline_row.name]
+    for row in plain:
+        experiment = tuned[row.row.name]
+        differing = {path for path in leaves() if value_at(experiment, path) != value_at(base, path)}
+        undeclared = differing - set(row.row.changes) - set(study.tuning.axes)
+        assert [p for p in undeclared if is_active(experiment, p) and is_active(base, p)] == [], row.row.name
+
+
+@pytest.mark.parametrize("scale", SCALES)
 def test_the_baseline_is_one_run_in_all_tables_that_have_the_plain_base(scale: str) -> None:
-    bases = {table: resolved(table, scale)[0] for table in TABLES}
+    bases = {table: resolved(table, scale)[0] for table in UNTUNED}
     assert all(row.row == loaded(table).baseline_row for table, row in bases.items())
     plain = {row.ids for table, row in bases.items() if scale not in OWN_BASELINE.get(table, ())}
     assert len(plain) == 1
@@ -127,8 +154,8 @@ def test_the_baseline_is_one_run_in_all_tables_that_have_the_plain_base(scale: s
 
 def test_runs_that_many_tables_ask_for() -> None:
     """No dropout, no smoothing and one head are the same runs wherever they stand, whatever the rows are called."""
-    asked = Counter(row.ids for table in TABLES for row in resolved(table, "demo"))
-    rows = {row.row.name: row.ids for table in TABLES for row in resolved(table, "demo")}
+    asked = Counter(row.ids for table in UNTUNED for row in resolved(table, "demo"))
+    rows = {row.row.name: row.ids for table in UNTUNED for row in resolved(table, "demo")}
     wanted = {"base": 17, "one-head": 6, "no-dropout": 4, "no-smoothing": 4, "no-positions": 3}
     assert {
         name: asked[resolved("leave-one-out", "demo")[0].ids if name == "base" else rows[name]] for name in wanted
@@ -152,6 +179,8 @@ ELSEWHERE: dict[tuple[str, str], tuple[dict[str, float], dict[str, float], str]]
     ("norm", "post-rms"): ({"bleu": 27.14}, {"bleu": 26.62}, "Narang et al. 2021"),
     ("norm", "rezero"): ({"bleu": 26.37}, {"bleu": 26.62}, "Narang et al. 2021"),
     ("norm", "pre-layer"): ({"bleu": 26.83}, {"bleu": 27.58}, "Nguyen & Salazar 2019"),
+    ("norm-tuned", "rezero"): ({"bleu": 26.37}, {"bleu": 26.62}, "Narang et al. 2021"),
+    ("norm-tuned", "pre"): ({"bleu": 26.83}, {"bleu": 27.58}, "Nguyen & Salazar 2019"),
     ("norm", "post-layer-short"): ({"bleu": 8.45}, {}, "Xiong et al. 2020"),
     ("norm", "pre-layer-short"): ({"bleu": 34.0}, {}, "Xiong et al. 2020"),
     ("attention", "scaled-512"): ({"bleu": 24.9}, {"bleu": 25.8}, "Vaswani et al. 2017, Table 3 (A)"),

@@ -37,7 +37,12 @@ def differing_settings(sides: Sequence[Side]) -> list[SettingLine]:
     """
     known = [*leaves(), *_others(sides)]
     lines = [
-        SettingLine(path, _values(sides, lambda record, path=path: _setting(record, path)), _is_operational(path))
+        SettingLine(
+            path,
+            _values(sides, lambda record, path=path: _setting(record, path)),
+            _is_operational(path),
+            any(path in side.tuned for side in sides),
+        )
         for path in known
     ]
     return [line for line in lines if _differs(line)]

@@ -117,11 +117,14 @@ class _Finder:
             self._refuse_running(id, missing)
         finished = [gathered.records[id] for id in ids if id in gathered.records]
         if not finished:
+            if runs.awaits is not None:
+                raise InputError(f"{missing}: {runs.awaits}; `ablatable run {study} --scale {gathered.scale}` goes on")
             raise InputError(
                 f"{missing} has no finished run in {display(self._folder)}/; `ablatable run {study} --scale "
                 f"{gathered.scale}` trains it, or say another --scale"
             )
-        return self._side(f"{study}/{name}", finished, len(ids))
+        tuned = () if runs.tuned is None else tuple(runs.tuned.settings)
+        return self._side(f"{study}/{name}", finished, len(ids), tuned)
 
     def _of_import(self, study: str, name: str, seed: int | None) -> Side:
         found = [
@@ -187,7 +190,7 @@ class _Finder:
             raise InputError(f"several runs are called '{word}' ({ids}); name them by id")
         return self._side(wanted, records, len(records))
 
-    def _side(self, name: str, records: list[Record], planned: int) -> Side:
+    def _side(self, name: str, records: list[Record], planned: int, tuned: Sequence[str] = ()) -> Side:
         """The completed ones; where none is, those that failed."""
         completed = [record for record in records if record.status == "completed"]
         failed = [record for record in records if record.status != "completed"]
@@ -195,7 +198,7 @@ class _Finder:
         if len(completed) < planned:
             causes = "".join(f"; seed {r.seed} {r.status}: {r.cause}" for r in failed)
             remark = f"{len(completed)} of {planned} runs completed{causes}"
-        return row("", name, [self._run(record) for record in completed or failed], remark)
+        return row("", name, [self._run(record) for record in completed or failed], remark, tuned)
 
     def _run(self, record: Record) -> Run:
         return Run(record, None if self._place.source == "results" else self._store.folder(record.id))

@@ -53,9 +53,12 @@ def _heads(made: Comparison) -> list[str]:
 
 
 def _config(made: Comparison) -> list[str]:
-    meant = [line for line in made.settings if not line.operational]
+    meant = [line for line in made.settings if not line.operational and not line.tuned]
+    tuned = [line for line in made.settings if line.tuned]
     how = [line for line in made.settings if line.operational]
     found = [_settings(made, "setting", meant) if meant else "Every setting is the same."]
+    if tuned:
+        found += ["Tuned for each of them (no part of what they are about):", _settings(made, "setting", tuned)]
     if how:
         found += ["How they were run (not part of what a run is):", _settings(made, "setting", how)]
     if made.provenance:

@@ -31,11 +31,13 @@ class SettingLine:
     """A setting that differs, with its resolved value on each side.
 
     A value is a tuple where the seeds of a side do not agree. ``operational``: it says how to run, not what.
+    ``tuned``: a search chose it, on some side at least.
     """
 
     path: str
     values: tuple[Any, ...]
     operational: bool = False
+    tuned: bool = False
 
 
 @dataclass(frozen=True)

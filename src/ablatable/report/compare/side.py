@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,13 +26,14 @@ class Run:
 class Side:
     """One column of the comparison. ``runs`` are ordered by seed, one at least, all completed or none of them.
 
-    ``remark`` says what is missing of a row.
+    ``remark`` says what is missing of a row. ``tuned`` are the settings that a search chose for it.
     """
 
     letter: str
     name: str
     runs: tuple[Run, ...]
     remark: str | None = None
+    tuned: frozenset[str] = frozenset()
 
     @property
     def records(self) -> tuple[AnyRecord, ...]:
@@ -77,10 +79,18 @@ def measured(record: AnyRecord, key: str) -> float | None:
 
 def single(letter: str, run: Run) -> Side:
     """A side of one run."""
-    return Side(letter, run_name(run.record), (run,))
+    return Side(letter, run_name(run.record), (run,), tuned=_tuned((run,)))
 
 
-def row(letter: str, name: str, runs: list[Run], remark: str | None) -> Side:
+def row(letter: str, name: str, runs: list[Run], remark: str | None, tuned: Iterable[str] = ()) -> Side:
     """A side of a row's runs; one alone is called by its seed, too."""
     ordered = tuple(sorted(runs, key=lambda run: run.record.seed))
-    return Side(letter, f"{name}/{ordered[0].record.seed}" if len(ordered) == 1 else name, ordered, remark)
+    called = f"{name}/{ordered[0].record.seed}" if len(ordered) == 1 else name
+    return Side(letter, called, ordered, remark, _tuned(ordered) | frozenset(tuned))
+
+
+def _tuned(runs: Sequence[Run]) -> frozenset[str]:
+    """What their records say was searched for."""
+    ours = [run.record for run in runs if isinstance(run.record, Record)]
+    found = [record.tuned.settings for record in ours if record.tuned is not None]
+    return frozenset(path for settings in found for path in settings)

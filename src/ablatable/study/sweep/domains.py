@@ -14,8 +14,8 @@ from ablatable.config.layers import said
 from ablatable.config.scale import Scale
 from ablatable.config.tree import Leaf, leaf, sections, values_of
 from ablatable.errors import InputError
-from ablatable.study.schema import Setting
 from ablatable.study.sweep.schema import Entry, Number
+from ablatable.study.values import Setting
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution

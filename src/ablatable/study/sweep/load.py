@@ -6,12 +6,12 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ablatable.config.locate import find
 from ablatable.config.yaml_file import Document, read
 from ablatable.errors import InputError, nearest
-from ablatable.study.strict import construct, refuse_unknown_keys
+from ablatable.study.strict import Place, construct, refuse_unknown_keys
 from ablatable.study.sweep.ground import Ground, ground_of
 from ablatable.study.sweep.schema import COSTS, PER_PIECE, SCORES, Budget, Entry, Objective, Pruner, Sampler, Sweep
 from ablatable.study.sweep.space import Space, space_of
@@ -19,7 +19,8 @@ from ablatable.study.sweep.space import Space, space_of
 AXIS = "axis"
 """Written in place of a range: what the axis declares."""
 
-_PARTS: dict[str, type[Any]] = {"sampler": Sampler, "pruner": Pruner, "budget": Budget}
+_Part = TypeVar("_Part")
+_PARTS: dict[str, type[Sampler | Pruner | Budget]] = {"sampler": Sampler, "pruner": Pruner, "budget": Budget}
 _EXAMPLES = {
     "sampler": "{kind: tpe}",
     "pruner": "{kind: median}",
@@ -27,7 +28,7 @@ _EXAMPLES = {
     "objectives": "{metric: nll}",
     "points": "{model.heads: 4, model.d_k: 64}",
 }
-_INCOMPARABLE = ("tokenizer.", "data.corpus", "model.causal")
+INCOMPARABLE = ("tokenizer.", "data.corpus", "model.causal")
 """Settings under which a likelihood a piece is another quantity: other pieces, other text, or the future was seen."""
 
 
@@ -71,11 +72,15 @@ def plan_of(origin: Document) -> Plan:
 def _sweep_of(origin: Document) -> Sweep:
     """What a document says by itself."""
     refuse_unknown_keys(origin.data, (), _keys(Sweep), origin)
-    parts = {name: _part(name, cls, origin) for name, cls in _PARTS.items() if name in origin.data}
+    parts: dict[str, Any] = {
+        name: part_of(cls, origin.data[name], (name,), origin) for name, cls in _PARTS.items() if name in origin.data
+    }
     given: dict[str, Any] = {
         **origin.data,
         **parts,
-        "space": {path: _entry(path, value, origin) for path, value in _mapping("space", origin).items()},
+        "space": {
+            path: entry_of(path, value, ("space", path), origin) for path, value in _mapping("space", origin).items()
+        },
         "objectives": tuple(_objectives(origin)),
         "points": tuple(_points(origin)),
         "fixed": _mapping("fixed", origin),
@@ -108,31 +113,41 @@ def _mapping(key: str, origin: Document) -> dict[str, Any]:
     return cast(dict[str, Any], value)
 
 
-def _part(name: str, cls: type[Any], origin: Document) -> Any:
-    value = origin.data[name]
+def part_of(cls: type[_Part], value: Any, place: Place, origin: Document) -> _Part:
+    """A sampler, a pruner or a budget, from what stands at a place of a document.
+
+    Raises:
+        InputError: no mapping, or one that says what it cannot.
+    """
     if not isinstance(value, dict):
-        raise InputError(f"{origin.where(name)}: '{name}' is a mapping, such as {_EXAMPLES[name]}")
+        name = place[-1]
+        raise InputError(f"{origin.where(*place)}: '{name}' is a mapping, such as {_EXAMPLES[str(name)]}")
     given = cast(dict[str, Any], value)
-    refuse_unknown_keys(given, (name,), _keys(cls), origin)
-    return construct(cls, given, (name,), origin, "sweep")
+    refuse_unknown_keys(given, place, _keys(cls), origin)
+    return construct(cls, given, place, origin, "sweep")
 
 
-def _entry(path: str, value: Any, origin: Document) -> Entry:
+def entry_of(path: str, value: Any, place: Place, origin: Document) -> Entry:
+    """What a searched setting may be, from what stands at a place of a document.
+
+    Raises:
+        InputError: it is no range and no list.
+    """
     if value == AXIS:
         return Entry()
-    where = origin.where("space", path)
+    where = origin.where(*place)
     if not isinstance(value, dict):
         raise InputError(
             f"{where}: say what {path} may be: {{low: ..., high: ...}}, {{values: [...]}}, or {AXIS} for the range its "
             "axis declares"
         )
     given = cast(dict[str, Any], value)
-    refuse_unknown_keys(given, ("space", path), _keys(Entry), origin)
+    refuse_unknown_keys(given, place, _keys(Entry), origin)
     if isinstance(given.get("values"), list):
         given = {**given, "values": tuple(given["values"])}
         if not given["values"]:
             raise InputError(f"{where}: 'values' is empty; name one value at least")
-    return construct(Entry, given, ("space", path), origin, "sweep")
+    return construct(Entry, given, place, origin, "sweep")
 
 
 def _items(key: str, origin: Document) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -194,7 +209,7 @@ def _check_objectives(sweep: Sweep) -> None:
 def _refuse_incomparable(sweep: Sweep, where: str, fact: str, remedy: str) -> None:
     searched = [*sweep.space, *(path for point in sweep.points for path in point)]
     for path in searched:
-        if path.startswith(_INCOMPARABLE):
+        if path.startswith(INCOMPARABLE):
             raise InputError(f"{where}: {fact} and this sweep searches {path}, which changes what that means; {remedy}")
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from ablatable.config.schema import Experiment
 from ablatable.errors import InputError
 from ablatable.study.estimate import Speed, cost_of, speed_for
-from ablatable.study.schema import Setting
 from ablatable.study.sweep.domains import Choice, Domain, Point
 from ablatable.study.sweep.load import Plan
+from ablatable.study.values import Setting
 
 _DRAWN = 64
 """Points looked at where the space has no list of them."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 Directions: TypeAlias = Sequence[Literal["minimize", "maximize"]]
 
+STARTUP = 10
+"""Random points before a model is asked, where nothing is said."""
 _DRAWS = 50
 """Draws before a small space is searched for a point that is left."""
 _LARGEST_LISTED = 100_000
@@ -55,6 +57,11 @@ def propose(plan: Plan, trials: Sequence[FrozenTrial], tried: set[str], directio
         if key(proposal.point) not in tried:
             return proposal
     return _left(plan, tried, _seed(plan.sweep.sampler.seed, len(trials), _DRAWS))
+
+
+def waits_for_results(sampler: Sampler, number: int) -> bool:
+    """Whether the point of the trial of that number depends on what came of those before it."""
+    return sampler.kind in ("tpe", "gp") and number >= (sampler.startup or STARTUP)
 
 
 def _seed(seed: int, number: int, draw: int) -> int:
@@ -101,14 +108,14 @@ def _tpe(chosen: Sampler, seed: int) -> BaseSampler:
 
     # group: settings that mean something only beside others are modelled where they do.
     return TPESampler(
-        seed=seed, n_startup_trials=chosen.startup or 10, multivariate=True, group=True, constant_liar=True
+        seed=seed, n_startup_trials=chosen.startup or STARTUP, multivariate=True, group=True, constant_liar=True
     )
 
 
 def _gp(chosen: Sampler, seed: int) -> BaseSampler:
     from optuna.samplers import GPSampler  # imports torch
 
-    return GPSampler(seed=seed, n_startup_trials=chosen.startup or 10)
+    return GPSampler(seed=seed, n_startup_trials=chosen.startup or STARTUP)
 
 
 def _nsga2(chosen: Sampler, seed: int) -> BaseSampler:

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 from ablatable.config.yaml_file import Document
-from ablatable.study.schema import Name, Setting
+from ablatable.study.values import Name, Setting
 
 _STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ablatable.config.axis import Needs
 from ablatable.config.tree import leaves, unmet
 from ablatable.errors import InputError, nearest
-from ablatable.study.schema import Setting
 from ablatable.study.sweep.domains import Choice, Domain, Point, check_value, domain_of
 from ablatable.study.sweep.ground import Ground, check_searchable
 from ablatable.study.sweep.schema import Sweep
+from ablatable.study.values import Setting
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -201,6 +201,31 @@ def _check_conditions(parameter: Parameter, parameters: Mapping[str, Parameter],
             f"{where}: {parameter.path} means something only with {need}, which no point of this space has; "
             f"search {need.path} too, fix it, or remove {parameter.path}"
         )
+
+
+def inert(paths: Iterable[str], ground: Ground) -> dict[str, Needs]:
+    """Those of some settings that mean nothing whatever the others are, each with what it lacks."""
+    found: dict[str, Needs] = {}
+    left = list(paths)
+    while True:
+        for path in left:
+            need = _lacking(path, left, ground)
+            if need is not None:
+                found[path] = need
+        if not any(path in found for path in left):
+            return found
+        left = [path for path in left if path not in found]
+
+
+def _lacking(path: str, searched: Sequence[str], ground: Ground) -> Needs | None:
+    """As :func:`_never_met`, where every searched setting may be anything."""
+    for need in leaves()[path].needs:
+        if need.path not in searched and not need.met(ground.value(need.path)):
+            return need
+        above = _lacking(need.path, searched, ground)
+        if above is not None:
+            return above
+    return None
 
 
 def _never_met(path: str, parameters: Mapping[str, Parameter], ground: Ground) -> Needs | None:

@@ -1,0 +1,1 @@
+"""Fair comparison: every row of a table is searched with the same budget before its seeds run."""
