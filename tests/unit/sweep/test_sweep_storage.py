@@ -243,7 +243,9 @@ def test_a_damaged_journal_says_so(sweep: MakeSweep) -> None:
 
 def test_a_sweep_that_was_never_run(sweep: MakeSweep) -> None:
     plan = sweep(**GRID)
-    with pytest.raises(InputError, match=r"sweep 's' was never run here: there is no .*journal.log; run it with"):
+    with pytest.raises(
+        InputError, match=r"sweep 's' was never run here: there is no .*journal.log; run it first, or name"
+    ):
         existing_keeper(plan.sweep, None)
     assert not sweep_folder("s").exists()
 
