@@ -163,3 +163,15 @@ def test_layers_of_a_file_come_after_those_it_extends() -> None:
 def test_yaml_that_python_cannot_hold_is_one_sentence(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match=r"mine\.yaml"):
         load_experiment(write(tmp_path, text))
+
+
+def test_overrides_take_what_wandbs_agent_writes() -> None:
+    words = [
+        "model.dropout_embedding=None",
+        "model.causal=False",
+        "train.learning_rate_factor=1e-05",
+        "model.norm=none",
+    ]
+    made = build([from_overrides(words)])
+    assert (made.model.dropout_embedding, made.model.causal) == (None, False)
+    assert (made.train.learning_rate_factor, made.model.norm) == (1e-05, "none")
