@@ -35,7 +35,8 @@ def plan(
     from ablatable.study.estimate import STATED_SPEEDS
     from ablatable.study.families import shared_trainings
     from ablatable.study.gather import expected
-    from ablatable.study.plan import plan_study, to_json
+    from ablatable.study.plan import plan_study
+    from ablatable.study.plan_json import to_json
     from ablatable.study.plan_text import to_text
 
     if device is not None and device not in STATED_SPEEDS:

@@ -79,13 +79,16 @@ def _summary(made: StudyRun) -> str:
     said = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     lines = [f"{made.expected.study.name} at scale {made.expected.scale}: {said}"]
     causes = _causes(made)
+    hopeless = {row.row.name for row in made.expected.rows if row.search_failed}
     for run in made.states:
         if (run.id in causes or run.state in ("failed", "interrupted")) and made.outcome.interrupted_by is None:
             lines.append(f"  {run.row}, seed {run.seed}: {run.state}: {causes.get(run.id, run.cause)}")
     if made.outcome.interrupted_by is not None:
         lines.append("stopped; the same command goes on where the runs are")
-    elif counts["failed"]:
+    elif any(run.state == "failed" and run.row not in hopeless for run in made.states):
         lines.append("the same command with --retry-failed runs again what failed")
+    elif hopeless:
+        lines.append("a row whose trials all failed needs other ranges in 'tuning', or more trials")
     elif made.exit_code:
         lines.append("the same command resumes what is unfinished")
     return "\n".join(lines)

@@ -37,6 +37,8 @@ class RowRecords:
         """What to print where not one run completed: the worst that is known."""
         if not self.records:
             return "absent"
+        if self.runs.search_failed:
+            return "failed"
         states = {"missing" if record is None else record.status for record in self.records.values()}
         return "failed" if "failed" in states else "pruned" if "pruned" in states else "missing"
 

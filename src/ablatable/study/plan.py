@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ablatable.config.dump import is_active
@@ -14,7 +13,7 @@ from ablatable.record.schema import Record
 from ablatable.record.store import Store
 from ablatable.study.estimate import Cost, Speed, cost_of, speed_for
 from ablatable.study.schema import Row, RowRuns, Study
-from ablatable.study.status import STATES, RunState, states
+from ablatable.study.status import RunState, states
 from ablatable.study.tuning.schema import SHARED, Tuning
 
 if TYPE_CHECKING:
@@ -259,50 +258,3 @@ def _sum_trials(rows: Sequence[PlannedRow], counts: Sequence[int]) -> Totals:
         seconds=sum(row.trial_seconds * n for row, n in pairs),
         disk_bytes=sum(row.cost.disk_bytes * n for row, n in pairs),
     )
-
-
-def to_json(plan: Plan) -> dict[str, Any]:
-    """The plan as data for scripts: every count exact."""
-    return {
-        "study": plan.study,
-        "title": plan.title,
-        "scale": plan.scale,
-        "baseline": plan.baseline,
-        "seeds": plan.seeds,
-        "vocabulary": plan.vocabulary,
-        "corpus": plan.corpus,
-        "provisional": plan.provisional,
-        "tuning": plan.tuning,
-        "speed": asdict(plan.speed),
-        "rows": [_row_json(row) for row in plan.rows],
-        "absent": [{"row": row.name, "cause": row.absence(plan.scale)} for row in plan.absent],
-        "totals": {
-            "rows": len(plan.rows),
-            "distinct_runs": plan.distinct_runs,
-            "all": asdict(plan.everything),
-            "to_do": asdict(plan.to_do),
-            "states": _state_counts(plan.rows),
-            "trials": asdict(plan.trials),
-            "trials_to_do": asdict(plan.trials_to_do),
-        },
-    }
-
-
-def _row_json(row: PlannedRow) -> dict[str, Any]:
-    return {
-        "row": row.row,
-        "group": row.group,
-        "changes": row.changes,
-        **asdict(row.cost),
-        "seconds": row.seconds,
-        "seconds_measured": row.measured,
-        "trained_by": row.trained_by,
-        "tuned": row.tuned,
-        "search": None if row.search is None else {**asdict(row.search), "seconds_a_trial": row.trial_seconds},
-        "runs": [{"id": run.id, "seed": run.seed, "state": run.state, "cause": run.cause} for run in row.runs],
-    }
-
-
-def _state_counts(rows: Sequence[PlannedRow]) -> dict[str, int]:
-    found = Counter(run.state for row in rows for run in row.runs)
-    return {state: found[state] for state in STATES}

@@ -161,6 +161,7 @@ def row_runs(
     *,
     tuned: Tuned | None = None,
     awaits: str | None = None,
+    search_failed: bool = False,
 ) -> RowRuns:
     """A row's runs: an experiment with its seed and the numbers after it.
 
@@ -171,6 +172,7 @@ def row_runs(
         fingerprint: of a corpus.
         tuned: which of the settings a search chose.
         awaits: why the settings to tune are not known yet. The ids are then those of no run.
+        search_failed: whether they never will be.
 
     Raises:
         InputError: there are not so many seeds.
@@ -179,7 +181,8 @@ def row_runs(
         raise InputError(f"--seeds {seeds}: seed={experiment.seed} leaves fewer up to {LARGEST_SEED}")
     repeats = tuple(replace(experiment, seed=experiment.seed + i) for i in range(seeds))
     corpus = fingerprint(experiment.data)
-    return RowRuns(row, repeats, tuple(_identity(repeat, corpus, awaits) for repeat in repeats), tuned, awaits)
+    ids = tuple(_identity(repeat, corpus, awaits) for repeat in repeats)
+    return RowRuns(row, repeats, ids, tuned, awaits, search_failed)
 
 
 def _identity(experiment: Experiment, corpus: str | None, awaits: str | None) -> str:

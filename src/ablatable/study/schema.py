@@ -188,6 +188,8 @@ class RowRuns:
     """Which of its settings a search chose."""
     awaits: str | None = None
     """Why the settings to tune are not known yet; the experiments have the baseline's, and the ids are of no run."""
+    search_failed: bool = False
+    """Whether they never will be: all trials ended, and none completed."""
 
     @property
     def seeds(self) -> tuple[int, ...]:

@@ -58,15 +58,15 @@ def states(rows: Sequence[RowRuns], store: Store) -> tuple[RunState, ...]:
         InputError: a record is corrupted.
     """
     return tuple(
-        RunState(row.row.name, experiment.seed, id, *_standing(store, id, row.awaits))
+        RunState(row.row.name, experiment.seed, id, *_standing(store, id, row))
         for row in rows
         for experiment, id in zip(row.experiments, row.ids, strict=True)
     )
 
 
-def _standing(store: Store, id: str, awaits: str | None) -> tuple[State, str | None]:
-    if awaits is not None:
-        return "missing", awaits
+def _standing(store: Store, id: str, row: RowRuns) -> tuple[State, str | None]:
+    if row.awaits is not None:
+        return "failed" if row.search_failed else "missing", row.awaits
     status = store.status(id)
     return status.state, status.cause
 

@@ -118,7 +118,14 @@ def tune(
 def _tuned(row: RowRuns, searched: Searched, searches: Searches, fingerprint: Fingerprint) -> RowRuns:
     seeds, best = len(row.ids), searched.best
     if best is None:
-        return row_runs(row.row, row.experiments[0], seeds, fingerprint, awaits=searched.lacks)
+        return row_runs(
+            row.row,
+            row.experiments[0],
+            seeds,
+            fingerprint,
+            awaits=searched.lacks,
+            search_failed=searched.finished,
+        )
     settings = tuned_settings(searches, row.row, best.point)
     experiment: Experiment = replace(searches.grounds[row.row.name].experiment(settings), seed=row.experiments[0].seed)
     provenance = Tuned(searched.search.name, best.number, len(searched.counted), settings)
