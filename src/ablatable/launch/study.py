@@ -120,7 +120,7 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
         for experiment, id in zip(row.experiments, row.ids, strict=True)
         if row.awaits is None and found.store.status(id).state not in done
     ]
-    trained_by = _trained_by(found) if runs else {}
+    trained_by = shared_trainings(found.rows, found.fingerprint, found.store) if runs else {}
     awaited = {trained_by[id] for _, _, id in runs if id in trained_by}
     return [
         Queued(
@@ -141,11 +141,6 @@ def _queue(found: Expected, retry_failed: bool) -> list[Queued]:
     ]
 
 
-def _trained_by(found: Expected) -> dict[str, str]:
-    known = [row for row in found.rows if row.awaits is None]
-    return shared_trainings(known, found.fingerprint, found.store)
-
-
 def _without_weights(found: Expected) -> list[str]:
     """Which runs train although an imported one did so: a record comes without its weights."""
     again = trained_again(found.rows, found.fingerprint, found.store)
@@ -161,7 +156,7 @@ def _without_weights(found: Expected) -> list[str]:
 def _drop_what_was_kept(found: Expected) -> None:
     """The training state of finished runs that no other run waits for any more."""
     unfinished = found.unfinished
-    trained_by = _trained_by(found) if unfinished else {}
+    trained_by = shared_trainings(found.rows, found.fingerprint, found.store) if unfinished else {}
     awaited = {trained_by[id] for id in unfinished if id in trained_by}
     for id in {id for row in found.rows for id in row.ids} - unfinished - awaited:
         record = found.store.read(id)

@@ -25,14 +25,15 @@ Wanted = Sequence[tuple[str, Experiment]]
 
 
 def shared_trainings(rows: Sequence[RowRuns], fingerprint: Fingerprint, store: Store) -> dict[str, str]:
-    """For each run of a table that need not train, the run that trains for it.
+    """For each run of a table that need not train, the run that trains for it. What a search leaves open is none.
 
     Args:
         rows: the table's rows.
         fingerprint: of a corpus.
         store: the finished runs of any table, which may serve as well, and the weights they have left.
     """
-    wanted = [(id, one) for row in rows for one, id in zip(row.experiments, row.ids, strict=True)]
+    known = [row for row in rows if row.awaits is None]
+    wanted = [(id, one) for row in known for one, id in zip(row.experiments, row.ids, strict=True)]
     within = _within(wanted, fingerprint, store)
     # A run that trains for others of its table trains, whatever other tables have left.
     alone = [run for run in wanted if run[0] not in within and run[0] not in within.values()]

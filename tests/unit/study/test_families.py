@@ -124,6 +124,18 @@ def test_the_time_of_a_search_is_not_taken_for_that_of_a_training(
     assert plan["rows"][0]["seconds"] > 1000
 
 
+def test_what_a_search_leaves_open_is_served_by_nobody(left: Left, tmp_path: Path) -> None:
+    left("base", "evaluated.pt")
+    study = (tmp_path / "ablations" / "averages.yaml").read_text().replace("name: averages", "name: tuned")
+    (tmp_path / "ablations" / "tuned.yaml").write_text(
+        f"{study}tuning: {{axes: [train.warmup], trials: 2, per: row}}\n"
+    )
+    shared, tuned = expected("averages", "paper", 1), expected("tuned", "paper", 1)
+    assert shared_trainings(shared.rows, shared.fingerprint, shared.store)
+    assert all(row.awaits for row in tuned.rows)
+    assert not shared_trainings(tuned.rows, tuned.fingerprint, tuned.store), "their warm-up is not known yet"
+
+
 def test_a_run_that_trains_again_beside_an_imported_one_is_named(left: Left, tmp_path: Path) -> None:
     record = left("mean-3")
 
