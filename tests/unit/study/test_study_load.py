@@ -103,7 +103,7 @@ def test_a_whole_number_is_a_valid_published_value(tiny: Path) -> None:
 
 def test_the_examples_of_the_guide_work(tiny: Path) -> None:
     guide = (REPOSITORY / "docs" / "tables.md").read_text(encoding="utf-8")
-    row, table = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
+    row, table, tuning = re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL)
     heads = tiny.parent / "heads.yaml"
     heads.write_text(table, encoding="utf-8")
     assert [row.name for row in resolve_rows(heads)] == ["base", "h=1"]
@@ -111,6 +111,10 @@ def test_the_examples_of_the_guide_work(tiny: Path) -> None:
     table3 = (REPOSITORY / "ablations" / "table3.yaml").read_text(encoding="utf-8")
     longer.write_text(table3 + row, encoding="utf-8")
     assert len(resolve_rows(longer)) == 21
+    heads.write_text(table + tuning, encoding="utf-8")
+    read = read_study(heads).tuning
+    assert read is not None
+    assert (list(read.axes), read.trials, read.per) == (["train.learning_rate_factor", "train.warmup"], 8, "row")
 
 
 def resolve_rows(path: Path) -> list[Row]:
