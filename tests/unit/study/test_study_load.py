@@ -111,11 +111,10 @@ def test_the_examples_of_the_guide_work(tiny: Path) -> None:
     table3 = (REPOSITORY / "ablations" / "table3.yaml").read_text(encoding="utf-8")
     longer.write_text(table3 + row, encoding="utf-8")
     assert len(resolve_rows(longer)) == 21
-    tuned = tiny.parent / "tuned.yaml"
-    tuned.write_text(table.replace("name: heads ", "name: tuned ") + tuning, encoding="utf-8")
-    asked = read_study(tuned).tuning
-    assert asked is not None
-    assert (asked.trials, asked.per, len(asked.axes)) == (8, "row", 2)
+    heads.write_text(table + tuning, encoding="utf-8")
+    read = read_study(heads).tuning
+    assert read is not None
+    assert (list(read.axes), read.trials, read.per) == (["train.learning_rate_factor", "train.warmup"], 8, "row")
 
 
 def resolve_rows(path: Path) -> list[Row]:
