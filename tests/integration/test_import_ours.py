@@ -68,7 +68,15 @@ def test_published_records_are_checked_before_any_is_taken(there: There) -> None
     assert f"run {record.id} is not what its id says" in refused("import", "edited.jsonl")
     assert "say themselves what they are" in refused("import", "records.jsonl", "--study", "mine")
     assert Store(Path("runs")).records() == []
-    assert "took 1 runs of ours" in do("import", "records.jsonl").stdout
+    assert "took 1 run of ours" in do("import", "records.jsonl").stdout
+    assert Store(Path("runs")).records() == [record]
+
+
+@pytest.mark.parametrize("place", ["results", "results/mine", "results/mine/cpu", "results/mine/cpu/records.jsonl"])
+def test_published_records_by_any_folder_above_them(there: There, place: str) -> None:
+    record, _ = there
+    write_records(Path("results/mine/cpu/records.jsonl"), [record])
+    assert "took 1 run of ours" in do("import", place).stdout
     assert Store(Path("runs")).records() == [record]
 
 
@@ -92,7 +100,7 @@ def test_wandb_mirror_of_a_run_of_ours_is_the_record_where_that_is_there(run: Ru
         (tmp_path / "here").mkdir()
         patch.chdir(tmp_path / "here")
         patch.delenv("ABLATABLE_RUNS", raising=False)
-        assert "took 1 runs of ours" in do("import", folder / "wandb").stdout
+        assert "took 1 run of ours" in do("import", folder / "wandb").stdout
         (folder / "record.json").unlink()
         do("import", folder / "wandb", "--study", "lab", "--row", "copy")
         (copy,) = foreign_records(Path("runs"))

@@ -59,8 +59,8 @@ def _of_file(path: Path) -> dict[str, Ours | Foreign]:
 
 
 def _of_folder(folder: Path) -> dict[str, Ours | Foreign]:
-    records = _first(folder, (RECORDS_FILE, f"*/*/{RECORDS_FILE}", RECORD_FILE, f"*/{RECORD_FILE}"))
-    imported = _first(folder, (IMPORTED_FILE, f"*/*/{IMPORTED_FILE}", FOREIGN_FILE, f"*/{FOREIGN_FILE}"))
+    records = _first(folder, (*_results(RECORDS_FILE), RECORD_FILE, f"*/{RECORD_FILE}"))
+    imported = _first(folder, (*_results(IMPORTED_FILE), FOREIGN_FILE, f"*/{FOREIGN_FILE}"))
     if records or imported:  # whatever trackers left beside them
         return {"records of ours": Ours(tuple(records), tuple(imported))}
     kinds: dict[str, Ours | Foreign] = {
@@ -74,6 +74,11 @@ def _of_folder(folder: Path) -> dict[str, Ours | Foreign]:
         ],
     }
     return {kind: found for kind, found in kinds.items() if found}
+
+
+def _results(name: str) -> tuple[str, str, str]:
+    """Where such a file is looked for: a table's folder at one scale, a table's, that of all tables."""
+    return name, f"*/{name}", f"*/*/{name}"
 
 
 def _first(folder: Path, patterns: Sequence[str]) -> list[Path]:

@@ -51,12 +51,18 @@ def import_runs(
         typer.echo(line)
 
 
+_NAMED = 8
+"""Ids that are printed; `ablatable runs --columns id,origin` has them all."""
+
+
 def _lines(made: Adopted) -> list[str]:
     from ablatable.adopt.make import said
 
     lines: list[str] = []
     if made.records:
-        lines.append(f"took {len(made.records)} runs of ours: {', '.join(made.records)}")
+        count = len(made.records)
+        shown = ", ".join(list(made.records)[:_NAMED]) + (f" and {count - _NAMED} more" if count > _NAMED else "")
+        lines.append(f"took {count} run{'s' if count > 1 else ''} of ours: {shown}")
     for record in made.foreign:
         shown = ", ".join(f"{name} {metric.value:.4g}" for name, metric in sorted(record.metrics.items()))
         unfinished = f" (not whole: {record.cause})" if record.cause else ""
