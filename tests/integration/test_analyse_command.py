@@ -171,14 +171,14 @@ def test_one_head_alone_and_the_same_bytes_again(named: Named, tmp_path: Path) -
 
 
 def test_pieces_that_would_be_formulas_are_drawn_as_they_are(tmp_path: Path) -> None:
-    """Matplotlib reads $...$ as a formula."""
+    """Matplotlib reads $...$ as a formula, and warns of every character that its font lacks: a box is drawn."""
     from ablatable.analysis.attention import pictures
     from ablatable.analysis.attention.maps import AttentionMaps, Head, SentenceAttention
     from ablatable.analysis.attention.statistics import even, statistics
 
     visible = torch.ones(2, 2, dtype=torch.bool)
     (found,) = statistics(even(visible)[None], visible, "cross")
-    pieces = ["$x_{$", "\\frac$"]
+    pieces = ["$x_{$", "\\frac$日"]
     head = Head(1, 1, found, [[0.5, 0.5], [1.0, 0.0]])
     made = SentenceAttention(
         "id", "$x_{$ \\frac$", "$", "given", True, [AttentionMaps("cross", pieces, pieces, found, [head])]
@@ -290,6 +290,8 @@ def test_positions_of_a_run(words, pictures, filled, named: Named, tmp_path: Pat
     lists = {name for name, value in data.items() if isinstance(value, list) and value}
     assert lists == filled
     _assert_pictures(tmp_path / "out", *pictures)
+    combined = any("concatenate" in word for word in words)
+    assert all(("concatenated" in one["name"]) == combined for one in data["similarities"])
 
 
 def test_rows_that_no_training_reached_are_not_shown(named: Named, tmp_path: Path) -> None:
@@ -379,6 +381,16 @@ def test_a_sentence_that_cannot_be_shown_is_refused(words, message: str, named: 
     assert re.search(message, _refused("attention", named("model.layers=2"), *words))
 
 
+def test_sentences_without_a_run_to_read_them_are_refused() -> None:
+    assert "--sentences is what the run reads; name one with --run" in _refused("scores", "--sentences", "8")
+
+
+def test_a_head_that_is_not_there_is_told_before_anything_is_read(named: Named) -> None:
+    """The development text is not asked for, so its own refusal does not come first."""
+    run = named("model.layers=2")
+    assert "--head 9: run" in _refused("attention", run, "--index", "100000", "--head", "9")
+
+
 def test_a_sentence_longer_than_the_learned_positions_is_refused(named: Named) -> None:
     run = named("model.position=learned", "data.max_length=12", "model.position_max=20")
     assert "longer than model.position_max=20" in _refused(
@@ -388,7 +400,8 @@ def test_a_sentence_longer_than_the_learned_positions_is_refused(named: Named) -
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert "cannot write" in _refused("positions", "--positions", "8", "--output", tmp_path / "file")
+    for place in (tmp_path / "file", tmp_path / ("a" * 300)):
+        assert "cannot write" in _refused("positions", "--positions", "8", "--output", place)
 
 
 def test_as_a_process_a_run_that_is_not_there_is_one_line_and_two(repository: Path) -> None:

@@ -46,6 +46,20 @@ def check_attention(folder: Path, experiment: Experiment) -> None:
         )
 
 
+def check_chosen(folder: Path, experiment: Experiment, layer: int | None, head: int | None) -> None:
+    """Refuse a layer or a head that a run with attention does not have.
+
+    Raises:
+        InputError: there is none of that number.
+    """
+    model = experiment.model
+    for name, chosen, most in (("layer", layer, model.layers), ("head", head, model.heads)):
+        if chosen is not None and chosen > most:
+            raise InputError(
+                f"--{name} {chosen}: run {folder.name} has {most}; name one of them, or leave --{name} out"
+            )
+
+
 def check_positions(folder: Path, experiment: Experiment) -> None:
     """Refuse a run whose model has no positions.
 

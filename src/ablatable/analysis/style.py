@@ -7,6 +7,7 @@ that no window system or global figure is involved; it is imported with this mod
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,8 @@ FORMATS = ("png", "svg")
 
 SEQUENTIAL = "Blues"
 """Colours of a map from nothing (white) to most (dark): its lightness only falls, so it prints in grey."""
+
+_NO_GLYPH = "Glyph .* missing from font"
 
 REFERENCE: dict[str, Any] = {"color": "0.35", "linewidth": 1.0, "linestyle": (0, (1, 1.5)), "zorder": 1}
 """The line that theory predicts, behind what was measured."""
@@ -84,6 +87,8 @@ def save(made: Figure, folder: Path, name: str) -> list[Path]:
     for path in paths:
         drawn = io.BytesIO()
         metadata = {"Date": None} if path.suffix == ".svg" else None  # the day would make every file another
-        made.savefig(drawn, format=path.suffix[1:], metadata=metadata)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=_NO_GLYPH)  # once a character and picture; the box shows it
+            made.savefig(drawn, format=path.suffix[1:], metadata=metadata)
         write_atomic(path, drawn.getvalue())
     return paths

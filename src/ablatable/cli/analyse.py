@@ -18,24 +18,32 @@ Output = Annotated[
     ),
 ]
 
+_SENTENCES = 64
+"""Development sentences that `scores` has a run read."""
+
 
 @app.command()
 def scores(
     run: Annotated[
         str | None, typer.Option(help="Look at this run too: its id, enough of its beginning, or its folder.")
     ] = None,
-    sentences: Annotated[int, typer.Option(min=1, help="Development sentences the run reads.")] = 64,
+    sentences: Annotated[
+        int | None, typer.Option(min=1, help="Development sentences the run reads; 64 otherwise.")
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of what is drawn.")] = 1,
     output: Output = None,
     format: Format = "text",
 ) -> None:
     """The variance of q·k against d_k, and what softmax makes of it, with and without 1/sqrt(d_k) (footnote 4)."""
     from ablatable.config.locate import cache_folder
+    from ablatable.errors import InputError
 
+    if run is None and sentences is not None:
+        raise InputError("--sentences is what the run reads; name one with --run, or leave --sentences out")
     folder = None if run is None else _attending(run)
     from ablatable.analysis.scores import make
 
-    made = make.measure(seed, folder, cache_folder(), sentences)
+    made = make.measure(seed, folder, cache_folder(), sentences or _SENTENCES)
     _print(made, make.to_text(made), make.write(made, _output(output, folder, "scores")), format)
 
 
@@ -56,6 +64,7 @@ def attention(
 
     _check_sentence(sentence, index, target, reference)
     folder = _attending(run)
+    _check_chosen(folder, layer, head)
     from ablatable.analysis.attention import make, maps
 
     if index is not None:
@@ -63,7 +72,6 @@ def attention(
     else:
         chosen = maps.given(sentence or "", target)
     made = maps.measure(folder, cache_folder(), chosen)
-    make.check_chosen(made, layer, head)
     _print(made, make.to_text(made), make.write(made, _output(output, folder, "attention"), layer, head), format)
 
 
@@ -110,6 +118,12 @@ def _attending(run: str) -> Path:
     check_attention(folder, experiment_of(folder))
     check_weights(folder)
     return folder
+
+
+def _check_chosen(folder: Path, layer: int | None, head: int | None) -> None:
+    from ablatable.analysis.runs import check_chosen, experiment_of
+
+    check_chosen(folder, experiment_of(folder), layer, head)
 
 
 def _placing(run: str) -> Path:

@@ -11,7 +11,16 @@ from pathlib import Path
 from ablatable.errors import InputError, RunFailed
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST, errno.EISDIR}
+_REFUSED = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EEXIST,
+    errno.EISDIR,
+    errno.ENAMETOOLONG,
+    errno.ELOOP,
+}
 
 
 @contextlib.contextmanager

@@ -46,6 +46,10 @@ MEASURES = {
 }
 """Generous: what lies outside is another metric or another unit."""
 
+_COUNTED_IN_MILLIONS = 1e3
+"""What has no smaller values is often published in millions: parameters, tokens, FLOPs."""
+_PER_CENT = 100
+
 _KEYS = {"parameters": ("params", "parameters"), "bleu_paper": ("bleu_paper", "bleu")}
 """Keys of published values by metric, where they are not the metric's own name alone."""
 
@@ -110,7 +114,12 @@ def _unit(column: Column) -> str:
 
 
 def _remedy(value: float, column: Column, measure: Measure) -> str:
-    for factor in (1 / column.divide_by, 1e6 / column.divide_by, 100.0):
+    factors = [1 / column.divide_by]
+    if measure.least >= _COUNTED_IN_MILLIONS:
+        factors.append(1e6 / column.divide_by)
+    if measure.most == _PER_CENT:
+        factors.append(100.0)
+    for factor in factors:
         if factor != 1 and measure.least <= value * factor * column.divide_by <= measure.most:
             return f"write {value * factor:g} if that is what was published"
     return "write the value of this metric, in this unit"

@@ -41,6 +41,16 @@ def test_a_product_of_random_rows_depends_on_where_they_stand() -> None:
     assert max(high - low for high, low in zip(found.largest, found.least, strict=True)) > 1
 
 
+def test_an_encoding_of_zero_has_no_direction_to_compare() -> None:
+    """The number 0 times a vector: its cosine with others, and with itself, is undefined rather than 0."""
+    table = torch.arange(4, dtype=torch.float64)[:, None] * torch.tensor([1.0, 2.0])
+    found = similarity(Encodings("index", None, table))
+    assert all(math.isnan(one) for one in (*found.cosines[0], *(row[0] for row in found.cosines)))
+    assert [row[1:] for row in found.cosines[1:]] == [pytest.approx([1.0] * 3)] * 3
+    assert found.cosine[:3] == pytest.approx([1.0] * 3)
+    assert math.isnan(found.cosine[3])
+
+
 @pytest.mark.parametrize("combine", ["add", "concatenate"])
 @pytest.mark.parametrize("position", ["sinusoidal", "learned", "index"])
 def test_encodings_are_what_meets_embeddings_of_zero(position: str, combine: str) -> None:

@@ -142,7 +142,7 @@ FAULTS = [
      "7: column 'BLEU' measures bleu and would print reported 'ppl' beside it; write reported: bleu"),
     ("bleu: 25.8", "bleu: 0.258", "12: reported bleu: 0.258 .*BLEU goes from 0 to 100; write 25.8 if"),
     ("bleu: 25.8", "bleu: 258", "12: reported bleu: 258 .*BLEU goes from 0 to 100; write the value"),
-    ("ppl: 4.92", "ppl: 0.5", "12: reported ppl: 0.5 .*a perplexity is at least 1"),
+    ("ppl: 4.92", "ppl: 0.5", "12: reported ppl: 0.5 .*a perplexity is at least 1; write the value"),
     ("ppl: 4.92", "pll: 4.92", "12: no column shows reported 'pll'; did you mean 'ppl'"),
     (H1, f"{H1}\n    reported_from: someone", "16: row 'h=1' has no 'reported' values"),
     (H1, f"{H1}\n    reported_base: {{bleu: 20}}", "16: say under 'reported_from'"),

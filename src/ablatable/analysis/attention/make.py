@@ -9,20 +9,7 @@ from ablatable.analysis import output
 from ablatable.analysis.attention import pictures
 from ablatable.analysis.attention.maps import SentenceAttention
 from ablatable.analysis.attention.statistics import HeadStatistics
-from ablatable.errors import InputError
 from ablatable.nn.recorder import NAMES
-
-
-def check_chosen(made: SentenceAttention, layer: int | None, head: int | None) -> None:
-    """Refuse a layer or a head the run does not have.
-
-    Raises:
-        InputError: there is none of that number.
-    """
-    for name, chosen in (("layer", layer), ("head", head)):
-        most = max(getattr(one, name) for maps in made.maps for one in maps.heads)
-        if chosen is not None and chosen > most:
-            raise InputError(f"--{name} {chosen}: run {made.run} has {most}; name one of them, or leave --{name} out")
 
 
 def write(made: SentenceAttention, folder: Path, layer: int | None, head: int | None) -> list[Path]:

@@ -26,7 +26,7 @@ class Similarity:
     """Products and cosines of encodings, by offset: mean, least and largest over the first of the two positions.
 
     Where ``least`` and ``largest`` are the mean, the product knows the offset only. ``cosines`` (P, P) are of every
-    pair.
+    pair: NaN, and in no mean, where an encoding is zero and has no direction.
     """
 
     name: str
@@ -54,7 +54,7 @@ def similarity(of: Encodings) -> Similarity:
     """Compare every two positions."""
     products_PP = of.table @ of.table.T
     lengths_P = products_PP.diagonal().sqrt()
-    cosines_PP = products_PP / (lengths_P[:, None] * lengths_P).clamp(min=1e-12)
+    cosines_PP = products_PP / (lengths_P[:, None] * lengths_P)  # 0 / 0 is NaN
     diagonals = [products_PP.diagonal(offset) for offset in range(len(of.table))]
     return Similarity(
         of.name,
@@ -65,6 +65,6 @@ def similarity(of: Encodings) -> Similarity:
         [float(one.mean()) for one in diagonals],
         [float(one.min()) for one in diagonals],
         [float(one.max()) for one in diagonals],
-        [float(cosines_PP.diagonal(offset).mean()) for offset in range(len(of.table))],
+        [float(cosines_PP.diagonal(offset).nanmean()) for offset in range(len(of.table))],
         cast(Any, cosines_PP).tolist(),
     )

@@ -105,8 +105,9 @@ def _tables(network: AnyNetwork, model: Model, count: int) -> list[Encodings]:
     if model.position not in ("sinusoidal", "learned", "index"):
         return []
     inputs = {stack: cast("nn.Module | None", getattr(network, name)) for name, stack in _STACKS.items()}
+    name = model.position if model.position_combine == "add" else f"{model.position}, concatenated"
     return [
-        Encodings(model.position, stack, encodings(cast(nn.Module, part.positions), count, model.d_model))
+        Encodings(name, stack, encodings(cast(nn.Module, part.positions), count, model.d_model))
         for stack, part in inputs.items()
         if part is not None
     ]

@@ -63,7 +63,7 @@ def _draw_products(axes: Axes, alike: Similarity) -> None:
 
 def _draw_cosines(made: Figure, axes: Axes, alike: Similarity) -> None:
     cosines = np.array(alike.cosines)
-    low = min(0.0, float(cosines.min()))
+    low = min(0.0, float(np.nanmin(cosines)))
     image = axes.imshow(cosines, cmap=SEQUENTIAL, vmin=low, vmax=1, interpolation="nearest")
     axes.set_title("Cosine of every two positions")
     axes.set_xlabel("position")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from ablatable.analysis.intervals import Interval
 from ablatable.analysis.scores.components import SCORES, Components, Saturation
@@ -113,25 +114,32 @@ def draw_softmax(components: Components, folder: Path) -> list[Path]:
 def draw_run(trained: Trained, folder: Path) -> list[Path]:
     """A run's heads layer by layer: variance of scores, positions attended to, gradient through softmax."""
     with drawing():
-        kinds: list[Kind] = [kind for kind in KINDS if any(one.kind == kind for one in trained.trained)]
-        made = figure(1.5 + 3.6 * len(kinds), 9)
-        made.suptitle(
-            f"Run {trained.run}: {said(trained.own)}, d_k = {trained.d_k}\n"
-            f"every mark is a head, on {trained.sentences} development sentences"
-        )
-        grid = made.subplots(3, len(kinds), squeeze=False, sharey="row")
-        for column, kind in enumerate(kinds):
-            before, after = ([one for one in heads if one.kind == kind] for heads in (trained.initial, trained.trained))
-            _draw_heads(grid[0, column], before, after)
-            grid[0, column].set_title(NAMES[kind])
-            for row, measure in ((1, "effective"), (2, "gradient")):
-                _draw_measure(grid[row, column], after, measure)
-            grid[2, column].set_xlabel("layer")
-        for row, label in enumerate(("variance of the score", "positions attended to", "gradient through softmax")):
-            grid[row, 0].set_ylabel(label)
-            handles, labels = grid[row, 0].get_legend_handles_labels()
-            grid[row, -1].legend(handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5))
-        return save(made, folder, "run")
+        return save(run_figure(trained), folder, "run")
+
+
+def run_figure(trained: Trained) -> Figure:
+    """The figure of :func:`draw_run`: a column for each attention, the panels of a row on one axis."""
+    kinds: list[Kind] = [kind for kind in KINDS if any(one.kind == kind for one in trained.trained)]
+    made = figure(1.5 + 3.6 * len(kinds), 9)
+    made.suptitle(
+        f"Run {trained.run}: {said(trained.own)}, d_k = {trained.d_k}\n"
+        f"every mark is a head, on {trained.sentences} development sentences"
+    )
+    grid = made.subplots(3, len(kinds), squeeze=False, sharey="row")
+    for column, kind in enumerate(kinds):
+        before, after = ([one for one in heads if one.kind == kind] for heads in (trained.initial, trained.trained))
+        _draw_heads(grid[0, column], before, after)
+        grid[0, column].set_title(NAMES[kind])
+        for row, measure in ((1, "effective"), (2, "gradient")):
+            _draw_measure(grid[row, column], after, measure)
+        grid[2, column].set_xlabel("layer")
+    for row, label in enumerate(("variance of the score", "positions attended to", "gradient through softmax")):
+        grid[row, 0].set_ylabel(label)
+        handles, labels = grid[row, 0].get_legend_handles_labels()
+        grid[row, -1].legend(handles, labels, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    for row in (1, 2):
+        grid[row, 0].set_ylim(bottom=0)  # fixes the top too, for the whole row: all must have been drawn
+    return made
 
 
 def _draw_heads(axes: Axes, before: Sequence[HeadScores], after: Sequence[HeadScores]) -> None:
@@ -146,7 +154,6 @@ def _draw_measure(axes: Axes, heads: Sequence[HeadScores], measure: str) -> None
     for index, name in enumerate(names):
         shown = "even weights" if name == EVEN else f"{said(name)}{', as trained' if index == 0 else ', same q and k'}"
         _marks(axes, heads, [one.softmax[name][measure] for one in heads], index, len(names), shown)
-    axes.set_ylim(bottom=0)
     _layer_ticks(axes, heads)
 
 
