@@ -66,7 +66,8 @@ def crossing(
         operations: of each point.
         seconds: of each point, by round.
     """
-    counted = equal(lengths, lambda n: operations((layer, n, d)), lambda n: operations(("recurrent", n, d)))
+    every = range(lengths[0], lengths[-1] + 1)  # a closed form is there for each, not for those alone that were timed
+    counted = equal(every, lambda n: operations((layer, n, d)), lambda n: operations(("recurrent", n, d)))
     own, others = ({n: seconds((name, n, d)) for n in lengths} for name in (layer, "recurrent"))
     rounds = min(len(times) for times in (*own.values(), *others.values()))
     draw = random.Random(0)

@@ -94,6 +94,12 @@ def test_the_crossing_is_the_last_one() -> None:
     assert 512 < found < 1024
 
 
+def test_operations_cross_where_their_closed_forms_do_whatever_was_timed() -> None:
+    operations = Settings().operations
+    found = crossing("self-attention-projected", 64, (64, 96, 1024), operations, lambda _: [1.0, 1.0])
+    assert found.counted == pytest.approx(128)  # 4 n² d + 8 n d² = 16 n d²
+
+
 def test_a_timed_crossing_has_an_interval_that_holds_the_truth() -> None:
     """Noise of 10 % a sample, eleven rounds: n = 4 d lies in the bootstrap's interval, which is less than an octave."""
     draw = random.Random(3)
