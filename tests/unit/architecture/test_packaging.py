@@ -88,7 +88,12 @@ def test_commands_written_about_exist(page: str, repository: Path) -> None:
     for line in lines:
         _, name, *words = shlex.split(line, comments=True)
         assert name in commands, line
-        options = {option for parameter in commands[name].params for option in parameter.opts}
+        command = commands[name]
+        within = getattr(command, "commands", {})  # of `sweep`, `wandb` and the like
+        if within:
+            assert words[0] in within, line
+            command = within[words[0]]
+        options = {option for parameter in command.params for option in parameter.opts}
         for word, following in itertools.pairwise([*words, ""]):
             if word.startswith("--"):
                 assert word in options, line

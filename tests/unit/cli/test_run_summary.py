@@ -17,7 +17,7 @@ def test_a_run_that_died_before_its_first_event_is_named_with_its_cause(tmp_path
     """It has no ledger, so on disk it is merely missing; only this launch knows why."""
     job = Job(Experiment(), "ab", Labels("demo", "one-head", "cpu"), tmp_path / "ab", tmp_path)
     made = StudyRun(
-        expected=cast(Any, SimpleNamespace(study=SimpleNamespace(name="demo"), scale="cpu")),
+        expected=cast(Any, SimpleNamespace(study=SimpleNamespace(name="demo"), scale="cpu", rows=[])),
         states=(RunState("one-head", 1, "ab", "missing", "not run yet"),),
         outcome=Outcome([Ended(Queued(job), "crashed", "runtime.devices=2: no such devices")]),
     )
