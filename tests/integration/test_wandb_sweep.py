@@ -19,6 +19,9 @@ from wandb_server import ENTITY, KEY, serving
 
 from ablatable.record.store import Store
 
+WANDB = [sys.executable, "-P", "-m", "wandb"]
+"""W&B's command line, of this environment whatever the path says; not a folder `wandb` of the place it is called in."""
+
 SWEEP: dict[str, Any] = {
     "name": "tiny",
     "title": "Rate and embedding dropout",
@@ -164,7 +167,7 @@ def test_a_wandb_file_runs_without_a_server_and_is_synced_later(
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.address)
-        subprocess.run(["wandb", "sync", *workspace.glob("runs/*/wandb/offline-run-*")], check=True, timeout=280)
+        subprocess.run([*WANDB, "sync", *workspace.glob("runs/*/wandb/offline-run-*")], check=True, timeout=280)
     assert {(name, run.project, run.group) for name, run in server.runs.items()} == {
         (id, "theirs", "someones") for id in ids
     }
@@ -187,8 +190,8 @@ def test_a_whole_sweep_online_with_wandbs_own_commands(workspace: Path, monkeypa
     monkeypatch.delenv("WANDB_MODE")
     with serving() as server:
         monkeypatch.setenv("WANDB_BASE_URL", server.address)
-        subprocess.run(["wandb", "sweep", "exported.yaml"], check=True, timeout=60)
-        subprocess.run(["wandb", "agent", f"{ENTITY}/ablatable/sweep1"], check=True, timeout=280)
+        subprocess.run([*WANDB, "sweep", "exported.yaml"], check=True, timeout=60)
+        subprocess.run([*WANDB, "agent", f"{ENTITY}/ablatable/sweep1"], check=True, timeout=280)
     assert server.refused == []
     found = {record.id: record for record in Store(workspace / "runs").records()}
     assert len(found) == 2
