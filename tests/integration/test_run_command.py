@@ -6,13 +6,12 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from command_line import environment, light_command, processes
+from command_line import alive, environment, light_command, processes, table_lines, until
 
 from ablatable.launch.guard import only_runner
 from ablatable.record.schema import Record
@@ -112,19 +111,6 @@ def numbers(record: Record) -> dict[str, Any]:
     }
 
 
-def table_lines(out: str) -> list[str]:
-    return [line for line in out.splitlines() if line.startswith("|")]
-
-
-def until(condition: Callable[[], bool], seconds: float = 120.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
 @pytest.mark.slow
 def test_a_first_run_trains_and_a_second_trains_nothing_and_prints_the_same(tmp_path: Path, shared_cache: Path) -> None:
     workspace = Workspace(tmp_path / "w", shared_cache, updates=40)
@@ -181,7 +167,7 @@ def test_killed_by_kill_9_in_mid_run_and_run_again_is_the_same_as_never_killed(
     children = psutil.Process(runner.pid).children(recursive=True)
     runner.send_signal(signal.SIGKILL)
     runner.wait()
-    assert until(lambda: not any(_alive(child) for child in children), 3)
+    assert until(lambda: not any(alive(child) for child in children), 3)
     assert Store(broken.runs).records() != Store(whole.runs).records()
     code, out, err = broken.run()
     assert code == 0, err
@@ -239,10 +225,3 @@ def test_two_runners_on_the_same_study_at_once(tmp_path: Path) -> None:
     assert (code, out) == (2, "")
     assert err.startswith("error: study 'tiny' at scale 'tiny' is being run already (process ")
     assert err.count("\n") == 1
-
-
-def _alive(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False

@@ -6,14 +6,12 @@ import json
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from command_line import environment, light_command, processes
+from command_line import alive, environment, light_command, processes, table_lines, until
 
 from ablatable.record.schema import Record
 from ablatable.record.store import Store
@@ -109,19 +107,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> tuple[Worksp
     return (workspace, *workspace.run())
 
 
-def rows_of(out: str) -> list[str]:
-    return [line for line in out.splitlines() if line.startswith("|")]
-
-
-def until(condition: Callable[[], bool], seconds: float = 240.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
-
-
 @pytest.mark.slow
 def test_every_row_is_searched_before_its_seeds_run_and_the_test_set_is_scored_by_these_alone(
     whole: tuple[Workspace, str, str],
@@ -170,18 +155,18 @@ def test_killed_twice_in_mid_search_it_ends_with_the_same_trials_and_table(
     broken = Workspace(tmp_path / "w", cache)
     for ended in (1, 5):
         runner = broken.start("run", "tiny", "--scale", "tiny")
-        assert until(lambda ended=ended: _ended(broken) >= ended and _training(broken))
+        assert until(lambda ended=ended: _ended(broken) >= ended and _training(broken), 240)
         children = psutil.Process(runner.pid).children(recursive=True)
         runner.send_signal(signal.SIGKILL)
         runner.communicate()
-        assert until(lambda children=children: not any(_alive(child) for child in children), 10)
+        assert until(lambda children=children: not any(alive(child) for child in children), 10)
         told = json.loads(broken.call("status", "tiny", "--scale", "tiny", "--format", "json")[0])
         assert {one["state"] for one in told["searches"]} <= {"interrupted", "finished", "missing"}
         holes = broken.call("table", "tiny", "--scale", "tiny", "--format", "csv")[0]
         assert "not tuned yet" in holes
     again, _ = broken.run()
     assert broken.lines() == expected.lines()
-    assert rows_of(again) == rows_of(out)
+    assert table_lines(again) == table_lines(out)
 
 
 def _ended(workspace: Workspace) -> int:
@@ -193,13 +178,6 @@ def _training(workspace: Workspace) -> bool:
     return any(
         not (path.parents[1] / "record.json").exists() for path in workspace.runs.glob("*/checkpoints/last.ckpt")
     )
-
-
-def _alive(process: psutil.Process) -> bool:
-    try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,22 +91,23 @@ class Plan:
     @property
     def everything(self) -> Totals:
         """All runs, finished or not."""
-        return _sum(self.rows, [len(row.runs) for row in self.rows])
+        return _sum(self.rows, [len(row.runs) for row in self.rows], lambda row: row.seconds)
 
     @property
     def to_do(self) -> Totals:
         """The runs still to be trained."""
-        return _sum(self.rows, [row.unfinished for row in self.rows])
+        return _sum(self.rows, [row.unfinished for row in self.rows], lambda row: row.seconds)
 
     @property
     def trials(self) -> Totals:
         """The trials of all searches, ended or not; one may be a run of the table as well."""
-        return _sum_trials(self.rows, [0 if row.search is None else row.search.trials for row in self.rows])
+        counts = [0 if row.search is None else row.search.trials for row in self.rows]
+        return _sum(self.rows, counts, lambda row: row.trial_seconds)
 
     @property
     def trials_to_do(self) -> Totals:
         """The trials still to be run."""
-        return _sum_trials(self.rows, [row.trials_to_do for row in self.rows])
+        return _sum(self.rows, [row.trials_to_do for row in self.rows], lambda row: row.trial_seconds)
 
 
 def plan_study(
@@ -240,21 +241,12 @@ def changes(base: Experiment, other: Experiment) -> dict[str, Any]:
     }
 
 
-def _sum(rows: Sequence[PlannedRow], counts: Sequence[int]) -> Totals:
+def _sum(rows: Sequence[PlannedRow], counts: Sequence[int], seconds: Callable[[PlannedRow], float]) -> Totals:
+    """So many runs of each row, each of them taking that long."""
     pairs = list(zip(rows, counts, strict=True))
     return Totals(
         runs=sum(counts),
         flops=sum(row.cost.flops * n for row, n in pairs),
-        seconds=sum(row.seconds * n for row, n in pairs),
-        disk_bytes=sum(row.cost.disk_bytes * n for row, n in pairs),
-    )
-
-
-def _sum_trials(rows: Sequence[PlannedRow], counts: Sequence[int]) -> Totals:
-    pairs = list(zip(rows, counts, strict=True))
-    return Totals(
-        runs=sum(counts),
-        flops=sum(row.cost.flops * n for row, n in pairs),
-        seconds=sum(row.trial_seconds * n for row, n in pairs),
+        seconds=sum(seconds(row) * n for row, n in pairs),
         disk_bytes=sum(row.cost.disk_bytes * n for row, n in pairs),
     )
