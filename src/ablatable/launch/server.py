@@ -26,8 +26,8 @@ HEAVY = (
 """What a run needs and takes seconds to import. `cli.main` is there because multiprocessing repeats the
 imports of the console script in every process it starts."""
 
-WANDB = ("wandb", "wandb.apis.public", "wandb.sdk.launch")
-"""The client, and what starting a run with it would import."""
+WANDB = ("wandb", "wandb.apis.public", "wandb.sdk.launch", "wandb.sdk.launch.inputs.internal", "pandas")
+"""The client, and what a run with it would import: pandas, where installed, to see that a table is not of its kind."""
 
 
 def preload_list(wandb: bool) -> list[str]:

@@ -132,6 +132,9 @@ def start(tracking: Tracking, *, dir: Path, **described: Any) -> Any:
     _leave_parents_client()
     logging.getLogger("wandb").setLevel(logging.ERROR)
     dir.mkdir(parents=True, exist_ok=True)
+    if mode(tracking) == "offline":
+        # Of the process, not of the run alone: else the client sets up the sending of its own statistics of use.
+        wandb.setup(wandb.Settings(mode="offline"))
     settings = wandb.Settings(
         console="off",
         silent=True,

@@ -38,7 +38,7 @@ def sentences(pairs: PackedPairs) -> list[tuple[list[int], list[int]]]:
     return [(pairs.source(i).tolist(), pairs.target(i).tolist()) for i in range(len(pairs))]
 
 
-# --- sub-word sampling ---
+# --- sub-word sampling (the draws themselves: test_sampling.py) ---
 
 
 def test_tok_13_a_sample_is_its_seeds_and_nothing_elses(text: Bench) -> None:
@@ -80,30 +80,6 @@ def test_a_sentence_is_cut_the_same_whatever_stands_around_it(bpe: Bench, tmp_pa
     whole = augmentation.epoch(bpe.pairs, 3).pairs
     part = augmentation.epoch(shortened, 3).pairs
     assert [part.source(i).tolist() for i in range(50)] == [whole.source(i).tolist() for i in range(50)]
-
-
-def test_bpe_dropout_leaves_out_merges_at_its_rate(bpe: Bench) -> None:
-    """Provilkov et al. 2020: 0 is plain BPE, 1 is characters; in between sentences grow with the rate."""
-    ids = [bpe.pairs.source(i).tolist() for i in range(100)]
-    means = [
-        np.mean([len(bpe.tokenizer.sample(one, rate, seed)) for seed, one in enumerate(ids)])
-        for rate in (0.001, 0.1, 0.3, 0.999)
-    ]
-    assert means == sorted(means)
-    assert means[0] == pytest.approx(np.mean([len(one) for one in ids]), rel=0.01)
-    assert means[-1] == pytest.approx(np.mean([len(bpe.tokenizer.decode(one)) + 1 for one in ids]), rel=0.01)
-
-
-def test_unigram_samples_nearer_the_best_for_a_larger_alpha(tmp_path: Path) -> None:
-    """Kudo 2018, section 3.3: alpha towards 0 draws evenly, a large one the best."""
-    made = bench(tmp_path, "unigram")
-    ids = [made.pairs.source(i).tolist() for i in range(100)]
-    changed = [
-        sum(made.tokenizer.sample(one, alpha, 100 * k + i) != one for k in range(3) for i, one in enumerate(ids))
-        for alpha in (0.01, 0.1, 0.9)
-    ]
-    assert changed == sorted(changed, reverse=True)
-    assert changed[0] > 200 > changed[2]
 
 
 def test_max_length_holds_for_sampled_sentences(bpe: Bench) -> None:

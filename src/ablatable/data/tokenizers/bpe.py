@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ablatable.data.tokenizers.bpe_dropout import BpeDropout
 from ablatable.data.tokenizers.sentencepiece_model import SentencePieceTokenizer, train_model
 
 
@@ -18,4 +19,4 @@ class Bpe:
 
     def load(self, model: bytes, normalisation: str) -> SentencePieceTokenizer:
         """Read back what ``train`` returned."""
-        return SentencePieceTokenizer("bpe", model, normalisation)
+        return SentencePieceTokenizer("bpe", model, normalisation, BpeDropout)

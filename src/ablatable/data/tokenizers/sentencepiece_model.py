@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import io
 import os
+import random
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, Protocol, cast
 
 import sentencepiece
 
@@ -29,6 +31,8 @@ _TRAINING_THREADS = 8
 # Longer lines are left out of training without a word; sentencepiece's default is 4192 bytes.
 _LONGEST_LINE_BYTES = 1 << 24
 _LOG_NOTHING = 3
+# sentencepiece's mark of a word's beginning stands for a space; a piece never reaches over one.
+_WORD = re.compile("\u2581[^\u2581]*|[^\u2581]+")
 
 
 def train_model(model_type: str, lines: Iterable[str], size: int, normalisation: str) -> bytes:
@@ -91,13 +95,24 @@ def _explain(message: str, model_type: str, size: int) -> str:
     return f"sentencepiece could not train a {model_type} tokenizer with tokenizer.size={size}: {message}"
 
 
+class WordSampling(Protocol):
+    """How a kind draws a word's segmentation; made of a vocabulary's pieces and their scores, in id order."""
+
+    def __init__(self, pieces: Sequence[str], scores: Sequence[float]) -> None: ...
+
+    def cut(self, word: str, rate: float, draw: Callable[[], float]) -> list[int]:
+        """Return a segmentation of one word at a kind's ``rate`` by uniform numbers in [0, 1)."""
+        ...
+
+
 class SentencePieceTokenizer:
     """A trained sentencepiece model behind the ``Tokenizer`` protocol."""
 
-    def __init__(self, kind: str, model: bytes, normalisation: str) -> None:
+    def __init__(self, kind: str, model: bytes, normalisation: str, sampling: type[WordSampling]) -> None:
         self._processor = cast(Any, sentencepiece.SentencePieceProcessor(model_proto=model))
         self.size: int = self._processor.get_piece_size()
         self.fingerprint = fingerprint(kind, normalisation, self.pieces())
+        self._sampling = sampling
 
     def pieces(self) -> list[str]:
         """Return the pieces in id order, special ones first."""
@@ -116,19 +131,26 @@ class SentencePieceTokenizer:
         return self._processor.decode([int(index) for index in ids if index >= FIRST_PIECE])
 
     def sample(self, ids: Sequence[int], rate: float, seed: int) -> list[int]:
-        """Return another segmentation of the same text, drawn at random; the same for the same arguments.
+        """Return another segmentation of the same text, drawn at random; the same for the same arguments, everywhere.
 
-        A sentence with an unknown piece is returned as it is: its text is not all there.
+        A sentence with an unknown piece is returned as it is: its text is not all there. sentencepiece's own sampling
+        is not used: the generator of 0.2.3 is salted anew in every process. A seed gives one text here and another
+        there, and a resumed run or a second device would read something else.
 
         Args:
             ids: the pieces of one sentence.
             rate: BPE: the share of merges left out (p of Provilkov et al., 2020, section 3). Unigram: alpha, the power
                 of a segmentation's probability in the draw from all of them (Kudo, 2018, section 3.3, l infinite).
-            seed: from 0, below 2**31.
+            seed: from 0.
         """
         if UNK in ids:
             return list(ids)
-        text = self.decode(ids)
-        # sentencepiece has one generator for everything, so it is seeded anew for each sentence.
-        cast(Any, sentencepiece).set_random_generator_seed(seed)
-        return self._processor.encode(text, enable_sampling=True, alpha=rate, nbest_size=-1)
+        pieces, words = self._drawn
+        draw = random.Random(seed).random
+        text = "".join(pieces[index] for index in ids)
+        return [index for word in _WORD.findall(text) for index in words.cut(word, rate, draw)]
+
+    @cached_property
+    def _drawn(self) -> tuple[list[str], WordSampling]:
+        pieces = self.pieces()
+        return pieces, self._sampling(pieces, [self._processor.get_score(index) for index in range(self.size)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ablatable.data.tokenizers.sentencepiece_model import SentencePieceTokenizer, train_model
+from ablatable.data.tokenizers.unigram_sampling import UnigramSampling
 
 
 class Unigram:
@@ -18,4 +19,4 @@ class Unigram:
 
     def load(self, model: bytes, normalisation: str) -> SentencePieceTokenizer:
         """Read back what ``train`` returned."""
-        return SentencePieceTokenizer("unigram", model, normalisation)
+        return SentencePieceTokenizer("unigram", model, normalisation, UnigramSampling)
