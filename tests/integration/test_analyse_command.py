@@ -398,10 +398,18 @@ def test_a_sentence_longer_than_the_learned_positions_is_refused(named: Named) -
     )
 
 
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["scores", "positions"])
+def test_a_folder_that_cannot_be_written_is_refused_before_anything_is_measured(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
-    for place in (tmp_path / "file", tmp_path / ("a" * 300)):
-        assert "cannot write" in _refused("positions", "--positions", "8", "--output", place)
+
+    def measured(*_: Any) -> None:
+        pytest.fail("measured all the same")
+
+    monkeypatch.setattr(f"ablatable.analysis.{kind}.make.measure", measured)
+    for place in (tmp_path / "file", tmp_path / ("a" * 300), Path("/proc/none")):
+        assert "name another folder with --output" in _refused(kind, "--output", place)
 
 
 def test_as_a_process_a_run_that_is_not_there_is_one_line_and_two(repository: Path) -> None:

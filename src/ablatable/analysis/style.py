@@ -76,6 +76,11 @@ def figure(width: float, height: float) -> Figure:
     return made
 
 
+def of_run(title: str, run: str | None) -> str:
+    """The title of a picture, with the run it is of where it is one's."""
+    return title if run is None else f"{title}\nrun {run}"
+
+
 def save(made: Figure, folder: Path, name: str) -> list[Path]:
     """Write ``name.png`` and ``name.svg`` into ``folder`` and return their paths.
 

@@ -43,8 +43,9 @@ def scores(
     folder = None if run is None else _attending(run)
     from ablatable.analysis.scores import make
 
+    place = _output(output, folder, "scores")
     made = make.measure(seed, folder, cache_folder(), sentences or _SENTENCES)
-    _print(made, make.to_text(made), make.write(made, _output(output, folder, "scores")), format)
+    _print(made, make.to_text(made), make.write(made, place), format)
 
 
 @app.command()
@@ -71,8 +72,9 @@ def attention(
         chosen = maps.of_index(folder, cache_folder(), index, target, reference)
     else:
         chosen = maps.given(sentence or "", target)
+    place = _output(output, folder, "attention")
     made = maps.measure(folder, cache_folder(), chosen)
-    _print(made, make.to_text(made), make.write(made, _output(output, folder, "attention"), layer, head), format)
+    _print(made, make.to_text(made), make.write(made, place, layer, head), format)
 
 
 @app.command()
@@ -93,8 +95,9 @@ def positions(
     folder = None if run is None else _placing(run)
     from ablatable.analysis.positions import make
 
+    place = _output(output, folder, "positions")
     made, tables = make.measure(folder, cache_folder(), count, seed)
-    _print(made, make.to_text(made), make.write(made, tables, _output(output, folder, "positions")), format)
+    _print(made, make.to_text(made), make.write(made, tables, place), format)
 
 
 def _check_sentence(sentence: str | None, index: int | None, target: str | None, reference: bool) -> None:
@@ -145,9 +148,13 @@ def _folder(run: str) -> Path:
 
 
 def _output(given: Path | None, run: Path | None, kind: str) -> Path:
+    """Where the numbers and pictures go; refused before anything is measured where they cannot."""
     from ablatable.config.locate import results_folder
+    from ablatable.record.files import make_writable
 
-    return given or (results_folder() if run is None else run) / "analysis" / kind
+    place = given or (results_folder() if run is None else run) / "analysis" / kind
+    make_writable(place, "name another folder with --output")
+    return place
 
 
 def _print(made: Any, text: str, paths: list[Path], format: str) -> None:

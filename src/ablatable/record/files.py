@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -20,6 +21,7 @@ _REFUSED = {
     errno.EISDIR,
     errno.ENAMETOOLONG,
     errno.ELOOP,
+    errno.ENOENT,  # /proc, where no folder can be made
 }
 
 
@@ -74,6 +76,23 @@ def write_atomic(path: Path, content: str | bytes) -> None:
             temporary.unlink(missing_ok=True)
             raise
         sync_folder(path.parent)
+
+
+def make_writable(folder: Path, elsewhere: str) -> None:
+    """Make a folder and try to write into it: before long work, not after it.
+
+    Args:
+        folder: where something will be written.
+        elsewhere: what a person can do to have it written somewhere else.
+
+    Raises:
+        RunFailed: the disk is full.
+        InputError: it can't be written.
+    """
+    with disk_errors(folder, elsewhere):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(b"?")
 
 
 def sync_folder(folder: Path) -> None:

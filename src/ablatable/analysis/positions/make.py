@@ -20,15 +20,15 @@ def write(made: PositionsAnalysis, tables: list[Encodings], folder: Path) -> lis
     """Write the data and the pictures and return their paths."""
     paths = [output.write(folder, made)]
     if tables:
-        paths += pictures.draw_encodings(tables, made.similarities, folder)
+        paths += pictures.draw_encodings(tables, made.similarities, folder, made.run)
     for found in made.rotations:
         paths += pictures.draw_rotation(found, folder, f"rotation-{found.layout}")
     for found in made.decays:
         paths += relative_pictures.draw_decay(found, folder)
     if made.biases or made.buckets:
-        paths += relative_pictures.draw_biases(made.biases, made.buckets, folder)
+        paths += relative_pictures.draw_biases(made.biases, made.buckets, folder, made.run)
     if made.vectors:
-        paths += relative_pictures.draw_vectors(made.vectors, folder)
+        paths += relative_pictures.draw_vectors(made.vectors, folder, made.run)
     return paths
 
 

@@ -12,18 +12,20 @@ from matplotlib.figure import Figure
 
 from ablatable.analysis.positions.encodings import Encodings, Similarity
 from ablatable.analysis.positions.rotation import Rotation, Turn
-from ablatable.analysis.style import REFERENCE, SEQUENTIAL, drawing, figure, save, series
+from ablatable.analysis.style import REFERENCE, SEQUENTIAL, drawing, figure, of_run, save, series
 
 _SHOWN_OFFSET = 10
 _SHOWN_DEGREES = (100, 40, 12)
 """How far the pairs that are drawn turn, about."""
 
 
-def draw_encodings(tables: list[Encodings], similarities: list[Similarity], folder: Path) -> list[Path]:
+def draw_encodings(
+    tables: list[Encodings], similarities: list[Similarity], folder: Path, run: str | None
+) -> list[Path]:
     """A row for each table: its channels, its products by offset, and the cosine of every two positions."""
     with drawing():
         made = figure(16, 3.9 * len(tables) + 0.5)
-        made.suptitle("Encodings of positions, as they meet the embeddings")
+        made.suptitle(of_run("Encodings of positions, as they meet the embeddings", run))
         grid = made.subplots(len(tables), 3, squeeze=False, width_ratios=(2.2, 1.2, 1))
         for row, (of, alike) in enumerate(zip(tables, similarities, strict=True)):
             _draw_table(made, grid[row, 0], of)

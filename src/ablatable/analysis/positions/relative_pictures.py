@@ -10,7 +10,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from ablatable.analysis.positions.relative import Biases, Buckets, Decay, Vectors
-from ablatable.analysis.style import REFERENCE, SEQUENTIAL, drawing, figure, save, series
+from ablatable.analysis.style import REFERENCE, SEQUENTIAL, drawing, figure, of_run, save, series
 
 _OFFSET = "offset (key minus query)"
 _MARKS = 8
@@ -44,12 +44,12 @@ def draw_decay(found: Decay, folder: Path) -> list[Path]:
         return save(made, folder, "rope")
 
 
-def draw_biases(found: list[Biases], buckets: list[Buckets], folder: Path) -> list[Path]:
+def draw_biases(found: list[Biases], buckets: list[Buckets], folder: Path, run: str | None) -> list[Path]:
     """A panel for each stack's biases, and one for T5's buckets where they are shown untrained."""
     panels = len(found) + bool(buckets)
     with drawing():
         made = figure(1.2 + 5.4 * panels, 4.6)
-        made.suptitle("What is added to a score, by offset" if found else "Buckets of offsets")
+        made.suptitle(of_run("What is added to a score, by offset" if found else "Buckets of offsets", run))
         axes = list(made.subplots(1, panels, squeeze=False).flat)
         for one, place in zip(found, axes, strict=False):
             _draw_heads(place, one)
@@ -89,12 +89,12 @@ def _draw_buckets(axes: Axes, buckets: list[Buckets]) -> None:
     axes.legend(loc="best")
 
 
-def draw_vectors(found: list[Vectors], folder: Path) -> list[Path]:
+def draw_vectors(found: list[Vectors], folder: Path, run: str | None) -> list[Path]:
     """Lengths of Shaw's vectors by offset, a row a stack, and cosines of the first layer's key vectors."""
     stacks = list(dict.fromkeys(one.stack for one in found))
     with drawing():
         made = figure(13, 4.2 * len(stacks))
-        made.suptitle("Shaw et al.: trained vectors of clipped offsets")
+        made.suptitle(of_run("Shaw et al.: trained vectors of clipped offsets", run))
         grid = made.subplots(len(stacks), 3, squeeze=False, width_ratios=(1.2, 1.2, 1))
         for row, stack in enumerate(stacks):
             layers = [one for one in found if one.stack == stack]
