@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ablatable.report.cells import RowRecords
 from ablatable.study.schema import RowRuns, Study
+from ablatable.study.sweep.ends import at_an_end
 from ablatable.study.tuning.schema import Tuning
 
 if TYPE_CHECKING:
@@ -18,7 +19,10 @@ _BEST = {"lower": "lowest", "higher": "highest"}
 
 
 def tuned_notes(row: RowRuns, searched: Searched | None) -> list[str]:
-    """What is particular in a row's search: settings without a meaning there, fewer trials, trials without a value."""
+    """What is particular in a row's search.
+
+    Settings without a meaning there, fewer trials, trials without a value, a best trial at an end of what was tried.
+    """
     if searched is None:
         return []
     notes = [f"{path} means nothing in this row and was not searched" for path in searched.search.left_out]
@@ -31,6 +35,8 @@ def tuned_notes(row: RowRuns, searched: Searched | None) -> list[str]:
     if lost:
         said = " and ".join(f"{count} {state}" for state, count in sorted(lost.items()))
         notes.append(f"of {len(trials)} trials of its search {said}")
+    if searched.best is not None:
+        notes += map(str, at_an_end(searched.best.point, [trial.point for trial in trials]))
     return notes
 
 

@@ -355,7 +355,10 @@ def test_the_table_says_how_it_was_tuned_and_with_what(finished: Searches) -> No
     for name, text in written.items():
         assert "tuned per row, 3 trials" in text, name
     assert [row.settings for row in made.rows] == [("8", "1.5"), ("1", "0.5"), (None, None)]
-    assert [text for _, text in made.notes] == ["not tuned yet: 0 of 3 trials"]
+    assert [text for _, text in made.notes] == [
+        f"{FACTOR}=0.5 is the lowest of 3 tried: a lower one may be better",  # of h=1; the base has it in between
+        "not tuned yet: 0 of 3 trials",
+    ]
     assert "Searches: 6 trials, 0.06 device-hours, 6.00e+09 FLOPs" in written["table.md"]
     assert "lr factor (tuned)" in written["table.html"]
 

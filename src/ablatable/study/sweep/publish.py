@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from ablatable.study.records_file import RECORDS_FILE, write_records
 from ablatable.study.sweep.keeper import description, read_study
 from ablatable.study.sweep.load import Plan
 from ablatable.study.sweep.plots import write_plots
-from ablatable.study.sweep.status import counts_line, front, trial_line
+from ablatable.study.sweep.status import counts_line, ends, front, trial_line
 from ablatable.study.sweep.trials import Tried, counts
 
 _UNFINISHED = ("running", "waiting")
@@ -98,6 +98,7 @@ def _as_data(ended: Sequence[Tried], plan: Plan, about: Mapping[str, Any]) -> di
         "searched": about,
         "counts": {state: count for state, count in counts(ended).items() if count},
         "best": [trial.number for trial in front(ended, sweep)],
+        "best_at_an_end": [asdict(end) for end in ends(ended, sweep)],
         "trials": [_trial_data(trial, plan) for trial in ended],
     }
 
@@ -147,6 +148,7 @@ def _as_markdown(ended: Sequence[Tried], plan: Plan, about: Mapping[str, Any], r
         f"{sweep.sampler.kind}, pruner {sweep.pruner.kind}.",
         *(["Front: no other trial beats these in everything."] if len(sweep.objectives) > 1 else []),
         *(f"Best: {trial_line(trial, sweep)}." for trial in front(ended, sweep) if len(sweep.objectives) == 1),
+        *(f"Of the best, {end}." for end in ends(ended, sweep)),
         f"Every trial: {settings}; the rest as the paper's base. Corpus fingerprint {about['corpus'] or 'by trial'}.",
         *provenance(list(records.values())),
     ]

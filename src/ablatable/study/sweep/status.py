@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from ablatable.record.events import read_events
 from ablatable.record.store import EVENTS_FILE, Store
 from ablatable.study.sweep import trials as kept
+from ablatable.study.sweep.ends import End, at_an_end
 from ablatable.study.sweep.schema import Budget, Sweep
 from ablatable.study.sweep.trials import Tried, counts, spent, used_up
 
@@ -29,6 +31,14 @@ def _beats(merits: dict[int, list[float]], one: int, other: int) -> bool:
     if mine == its:
         return one < other
     return all(a <= b for a, b in zip(mine, its, strict=True))
+
+
+def ends(trials: Sequence[Tried], sweep: Sweep) -> list[End]:
+    """Where the best trial of one objective lies at an end of what was tried; of several objectives nothing is said."""
+    best = front(trials, sweep)
+    if len(sweep.objectives) > 1 or not best:
+        return []
+    return at_an_end(best[0].point, [trial.point for trial in trials if trial.state in kept.ENDED])
 
 
 def counts_line(trials: Sequence[Tried], budget: Budget) -> str:
@@ -60,6 +70,7 @@ def to_json(trials: Sequence[Tried], sweep: Sweep, store: Store) -> dict[str, An
         "ended_by": used_up(sweep.budget, so_far),
         "repeatable": not _beside(trials),
         "best": [trial.number for trial in front(trials, sweep)],
+        "best_at_an_end": [asdict(end) for end in ends(trials, sweep)],
         "trials": [_trial_json(trial, store) for trial in trials],
     }
 
@@ -94,6 +105,7 @@ def to_text(trials: Sequence[Tried], sweep: Sweep, store: Store) -> str:
     if best:
         lines.append("\nbest" if len(sweep.objectives) == 1 else "\nfront: no other trial beats these in everything")
         lines += [f"  {trial_line(trial, sweep)}" for trial in best]
+        lines += [f"  {end}" for end in ends(trials, sweep)]
     running = [trial for trial in trials if trial.state == "running"]
     if running:
         lines.append("\nrunning")

@@ -19,6 +19,9 @@ STATES: tuple[State, ...] = ("completed", "running", "waiting", "pruned", "faile
 """completed, pruned, failed: as its runs ended. waiting: its point was chosen and no process runs it, or the one that
 did died. skipped: the settings or the data don't allow the point; nothing was trained, and no budget is used."""
 
+ENDED: tuple[State, ...] = ("completed", "pruned", "failed")
+"""Those whose point was tried to an end."""
+
 OWNER, DEATHS, CAUSE, SKIPPED, RUNS, SPENT, BESIDE, SETTINGS = (
     "owner",
     "deaths",
