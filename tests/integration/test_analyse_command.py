@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import torch
+from matplotlib.figure import Figure
 from tiny_runs import TINY
 from typer.testing import CliRunner, Result
 
@@ -285,8 +286,21 @@ def test_positions_without_a_run_are_those_of_the_paper_and_repeat(tmp_path: Pat
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )  # fmt: skip
-def test_positions_of_a_run(words, pictures, filled, named: Named, tmp_path: Path) -> None:
-    data = _data("positions", "--run", named(*words), "--positions", "20", "--output", tmp_path / "out")
+def test_positions_of_a_run(
+    words, pictures, filled, named: Named, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[list[str]] = []
+    write = Figure.savefig
+
+    def seen(made: Figure, *given: Any, **named: Any) -> None:
+        titles.append([made.get_suptitle(), *(axes.get_title() for axes in made.axes)])
+        write(made, *given, **named)
+
+    monkeypatch.setattr(Figure, "savefig", seen)
+    run = named(*words)
+    data = _data("positions", "--run", run, "--positions", "20", "--output", tmp_path / "out")
+    assert len(titles) == 2 * len(pictures)
+    assert all(any(f"run {run.name}" in title for title in of_one) for of_one in titles)
     lists = {name for name, value in data.items() if isinstance(value, list) and value}
     assert lists == filled
     _assert_pictures(tmp_path / "out", *pictures)

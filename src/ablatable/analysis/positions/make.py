@@ -22,9 +22,9 @@ def write(made: PositionsAnalysis, tables: list[Encodings], folder: Path) -> lis
     if tables:
         paths += pictures.draw_encodings(tables, made.similarities, folder, made.run)
     for found in made.rotations:
-        paths += pictures.draw_rotation(found, folder, f"rotation-{found.layout}")
+        paths += pictures.draw_rotation(found, folder, f"rotation-{found.layout}", made.run)
     for found in made.decays:
-        paths += relative_pictures.draw_decay(found, folder)
+        paths += relative_pictures.draw_decay(found, folder, made.run)
     if made.biases or made.buckets:
         paths += relative_pictures.draw_biases(made.biases, made.buckets, folder, made.run)
     if made.vectors:

@@ -73,18 +73,19 @@ def _draw_cosines(made: Figure, axes: Axes, alike: Similarity) -> None:
     made.colorbar(image, ax=axes, label="cosine")
 
 
-def draw_rotation(found: Rotation, folder: Path, name: str) -> list[Path]:
+def draw_rotation(found: Rotation, folder: Path, name: str, run: str | None) -> list[Path]:
     """Three pairs of channels as points on a circle, turned by the same angle wherever they stand."""
     turn = next((one for one in found.turns if one.offset == _SHOWN_OFFSET), found.turns[0])
     wanted = [math.radians(degrees) / turn.offset for degrees in _SHOWN_DEGREES]
     waves = [min(range(len(found.frequencies)), key=lambda i: abs(found.frequencies[i] - one)) for one in wanted]
     with drawing():
         made = figure(13, 4.6)
-        made.suptitle(
+        title = (
             f"PE(p + k) is PE(p), each pair of channels turned by k times its frequency ({found.layout}, "
             f"d_model {found.d_model})\nlargest error of the fitted turns on positions they were not fitted to: "
             f"{max(one.residual for one in found.turns):.0e}"
         )
+        made.suptitle(of_run(title, run))
         *circles, last = made.subplots(1, 4, width_ratios=(1, 1, 1, 1.15))
         for axes, wave in zip(circles, waves, strict=True):
             _draw_circle(axes, found.frequencies[wave], turn, wave)

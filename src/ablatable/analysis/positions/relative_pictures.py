@@ -22,7 +22,7 @@ def _offsets(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def draw_decay(found: Decay, folder: Path) -> list[Path]:
+def draw_decay(found: Decay, folder: Path, run: str | None) -> list[Path]:
     """The score of a vector with itself, rotated apart."""
     with drawing():
         made = figure(7.5, 4.4)
@@ -37,7 +37,8 @@ def draw_decay(found: Decay, folder: Path) -> list[Path]:
             label="mean |S_j| of Su et al. 2021, over that at k = 0",
         )  # fmt: skip
         axes.axhline(0, **REFERENCE)
-        axes.set_title(f"RoPE: a query against itself k positions away (d_k {found.d_k}, base {found.base:,.0f})")
+        title = f"RoPE: a query against itself k positions away (d_k {found.d_k}, base {found.base:,.0f})"
+        axes.set_title(of_run(title, run))
         axes.set_xlabel("offset k (positions)")
         axes.set_ylabel("score, as a share of that at k = 0")
         axes.legend(loc="upper right")

@@ -1,4 +1,4 @@
-"""The unigram language model of pieces (Kudo, 2018, section 3.2): the likeliest segmentation, no sampling."""
+"""The unigram language model of pieces (Kudo, 2018, section 3.2): text is cut in the likeliest way, samples aside."""
 
 from __future__ import annotations
 
